@@ -21,6 +21,7 @@
 #include "field/field.h"
 
 typedef struct compression {
+    floe_ctx *ctx;
     floe_params params; /* checked */
     floe_header header;
     floe_codec_params codec;
@@ -272,11 +273,6 @@ static floe_status sample_load(floe_ctx *ctx, compression *c, floe_sample *sampl
     return floe_sample_load(sample);
 }
 
-typedef struct ratio_trial {
-    floe_ctx *ctx;
-    compression *c;
-} ratio_trial;
-
 static floe_status write_nowhere(void *user, const void *src, size_t nbytes)
 {
     (void)user, (void)src, (void)nbytes;
@@ -286,14 +282,13 @@ static floe_status write_nowhere(void *user, const void *src, size_t nbytes)
 static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
 {
     static const floe_sink nowhere = {NULL, write_nowhere};
-    const ratio_trial *t = user;
-    compression *c = t->c;
+    compression *c = user;
     const floe_output output = c->output;
     c->header.abs_bound = abs_bound;
     c->output = c->staging;
     c->output.sink = &nowhere;
     c->tries = true;
-    const floe_status status = stream_put(t->ctx, c);
+    const floe_status status = stream_put(c->ctx, c);
     *nbytes = c->output.written;
     c->output = output;
     c->tries = false;
@@ -302,8 +297,7 @@ static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
 
 static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range *range)
 {
-    ratio_trial trial = {ctx, c};
-    const floe_ratio ratio = {ratio_attempt, &trial,
+    const floe_ratio ratio = {ratio_attempt, c,
                               floe_extent_nelems(c->header.rank, c->header.shape) * floe_dtype_size(c->header.dtype)};
     FLOE_TRY(sample_load(ctx, c, &c->sample));
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header.abs_bound, NULL);
@@ -400,7 +394,7 @@ static floe_status options_take(compression *c, const floe_stream_options *optio
 
 static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, const floe_output *output)
 {
-    compression c = {.params = *call->params, .output = *output};
+    compression c = {.ctx = ctx, .params = *call->params, .output = *output};
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
     FLOE_TRY(options_take(&c, call->options, &ctx->err));
     c.supply = floe_supply_of_field(&c.header, call->field);
@@ -577,7 +571,7 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
     const stream_call *call = arg;
     floe_error *err = &ctx->err;
     floe_stream_options options;
-    compression c = {.output = {.sink = call->sink}};
+    compression c = {.ctx = ctx, .output = {.sink = call->sink}};
     FLOE_CHECK(err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
     FLOE_CHECK(err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
     FLOE_TRY(floe_stream_options_read(call->options, &options, err));

@@ -20,6 +20,13 @@ void floe_team_free(floe_team **team);
 typedef void (*floe_share_fn)(void *arg, uint32_t worker);
 void floe_team_run(floe_team *team, uint32_t threads, floe_share_fn share, void *arg);
 
+/* Of what is compiled for each instruction set (base/real.h), that of isa: name_plain or name_avx2. */
+#ifdef FLOE_HAVE_AVX2_BUILD
+#define FLOE_BY_ISA(isa, name) ((isa) == FLOE_ISA_AVX2 ? name##_avx2 : name##_plain)
+#else
+#define FLOE_BY_ISA(isa, name) ((void)(isa), name##_plain)
+#endif
+
 enum { FLOE_CPU_MAX_THREADS = 1024 };
 
 typedef struct floe_cpu {

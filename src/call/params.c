@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,10 +152,12 @@ typedef struct parse {
     floe_error *err;
 } parse;
 
-static bool key_is(const word *w, const char *key)
+static bool is_text(const char *at, int nbytes, const char *text)
 {
-    return strlen(key) == (size_t)w->key_nbytes && memcmp(w->key, key, (size_t)w->key_nbytes) == 0;
+    return strlen(text) == (size_t)nbytes && memcmp(at, text, (size_t)nbytes) == 0;
 }
+static bool key_is(const word *w, const char *key) { return is_text(w->key, w->key_nbytes, key); }
+static bool value_is(const word *w, const char *text) { return is_text(w->value, w->value_nbytes, text); }
 
 /* The names of a table as "a, b or c". */
 static const char *names_list(const name *table, char *text, size_t capacity)
@@ -205,7 +206,7 @@ static floe_status name_read(parse *p, const word *w, const name *table, int *va
     char known[96];
     FLOE_TRY(value_needed(p, w));
     for (const name *at = table; at->text; at++)
-        if (strlen(at->text) == (size_t)w->value_nbytes && !memcmp(at->text, w->value, (size_t)w->value_nbytes)) {
+        if (value_is(w, at->text)) {
             *value = at->value;
             return FLOE_OK;
         }
@@ -230,11 +231,6 @@ static floe_status preset_read(parse *p, const word *w)
     FLOE_TRY(name_read(p, w, preset_names, &value));
     p->params->preset = (floe_preset)value;
     return FLOE_OK;
-}
-
-static bool value_is(const word *w, const char *text)
-{
-    return strlen(text) == (size_t)w->value_nbytes && memcmp(w->value, text, (size_t)w->value_nbytes) == 0;
 }
 
 /* 1e400 is a number, but no double has it. */
@@ -346,29 +342,13 @@ floe_status floe_params_parse(floe_params *params, const char *text, floe_error 
 
 /* ---- to text ----------------------------------------------------------------------------------------------------- */
 
-typedef struct out {
-    char *text;
-    size_t capacity, used; /* used: without the NUL; what would be used if it does not fit */
-} out;
-
-static void put(out *o, const char *format, ...) FLOE_PRINTF(2, 3);
-static void put(out *o, const char *format, ...)
-{
-    size_t at = o->used < o->capacity ? o->used : o->capacity;
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(o->text + at, o->capacity - at, format, args);
-    va_end(args);
-    o->used += n > 0 ? (size_t)n : 0;
-}
-
-static void put_bound(out *o, const floe_params *p)
+static void put_bound(floe_text *o, const floe_params *p)
 {
     char number[FLOE_NUMBER_TEXT];
     if (p->mode == FLOE_BOUND_LOSSLESS)
-        put(o, "lossless");
+        floe_text_add(o, "lossless");
     else
-        put(o, "%s=%s", name_of(bound_names, (int)p->mode), floe_number_format(p->bound, number));
+        floe_text_add(o, "%s=%s", name_of(bound_names, (int)p->mode), floe_number_format(p->bound, number));
 }
 
 floe_status floe_params_format(const floe_params *params, char *text, size_t capacity)
@@ -379,16 +359,16 @@ floe_status floe_params_format(const floe_params *params, char *text, size_t cap
         return FLOE_ERR_ARGUMENT;
     text[0] = '\0';
     FLOE_TRY(floe_params_check(params, 0, &p, NULL));
-    out o = {text, capacity, 0};
+    floe_text o = {text, capacity, 0};
     put_bound(&o, &p);
-    put(&o, " codec=%s preset=%s", floe_codec_name(p.codec), name_of(preset_names, (int)p.preset));
+    floe_text_add(&o, " codec=%s preset=%s", floe_codec_name(p.codec), name_of(preset_names, (int)p.preset));
     if (p.fill == FLOE_FILL_INTEGER)
-        put(&o, " fill=%lld", (long long)p.fill_integer);
+        floe_text_add(&o, " fill=%lld", (long long)p.fill_integer);
     else
-        put(&o, " fill=%s",
-            p.fill == FLOE_FILL_AUTO   ? "auto"
-            : p.fill == FLOE_FILL_NONE ? "none"
-                                       : floe_number_format(p.fill_value, number));
-    put(&o, " chunk=%s", p.chunk_rank ? floe_shape_format(p.chunk_rank, p.chunk, shape) : "auto");
-    return o.used < capacity ? FLOE_OK : FLOE_ERR_CAPACITY;
+        floe_text_add(&o, " fill=%s",
+                      p.fill == FLOE_FILL_AUTO   ? "auto"
+                      : p.fill == FLOE_FILL_NONE ? "none"
+                                                 : floe_number_format(p.fill_value, number));
+    floe_text_add(&o, " chunk=%s", p.chunk_rank ? floe_shape_format(p.chunk_rank, p.chunk, shape) : "auto");
+    return o.length < capacity ? FLOE_OK : FLOE_ERR_CAPACITY;
 }

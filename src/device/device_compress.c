@@ -22,6 +22,7 @@
 #include "field/field.h"
 
 typedef struct compression {
+    floe_ctx *ctx;
     floe_params params;
     floe_field field;
     const floe_attr *attrs;
@@ -70,7 +71,7 @@ static size_t estimates_nbytes(const floe_header *header, const floe_choice *cho
 static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                   const floe_stream_options *options, compression *c)
 {
-    *c = (compression){.params = *params, .field = *field};
+    *c = (compression){.ctx = ctx, .params = *params, .field = *field};
     floe_header *h = &c->resolve.header;
     FLOE_TRY(floe_header_init(h, field, params, &ctx->err));
     FLOE_TRY(floe_device_codec(h->codec, h->dtype, &c->codec, &ctx->err));
@@ -201,17 +202,13 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
 
 /* ---- what the host decides, in rounds with it --------------------------------------------------------------------------- */
 
-typedef struct psnr_trial {
-    floe_ctx *ctx;
-    const compression *c;
-} psnr_trial;
-
+/* user: the compression, here and below. */
 static floe_status squared_error(void *user, const floe_codec_params *params, double *sum)
 {
-    const psnr_trial *t = user;
-    const compression *c = t->c;
-    FLOE_TRY(c->codec->squared_error(&c->encode, params, c->error_sum, t->ctx->cuda.stream, &t->ctx->err));
-    return floe_cuda_fetch(&t->ctx->cuda, sum, c->error_sum, sizeof *sum, &t->ctx->err);
+    const compression *c = user;
+    const floe_cuda *cuda = &c->ctx->cuda;
+    FLOE_TRY(c->codec->squared_error(&c->encode, params, c->error_sum, cuda->stream, &c->ctx->err));
+    return floe_cuda_fetch(cuda, sum, c->error_sum, sizeof *sum, &c->ctx->err);
 }
 
 /* A call for rel serves to scan the values and to lay out the chunks. */
@@ -247,22 +244,17 @@ static void values_set(compression *c, const floe_device_values *values)
     h->value_max = values->range.max;
 }
 
-typedef struct device_sample {
-    floe_ctx *ctx;
-    const floe_field *field;
-} device_sample;
-
 static floe_status box_read(void *user, const uint64_t *lo, const floe_field *to)
 {
-    const device_sample *s = user;
-    const floe_field box = floe_field_box(s->field, lo, to->shape);
-    return floe_device_field_copy(&s->ctx->cuda, &box, to, &s->ctx->err);
+    const compression *c = user;
+    const floe_field box = floe_field_box(&c->field, lo, to->shape);
+    return floe_device_field_copy(&c->ctx->cuda, &box, to, &c->ctx->err);
 }
 
-/* `from` is read as long as the sample is used. */
-static floe_status sample_load(device_sample *from, const compression *c, const floe_choice *choice, floe_sample *s)
+/* c is read as long as the sample is used. */
+static floe_status sample_load(compression *c, const floe_choice *choice, floe_sample *s)
 {
-    floe_ctx *ctx = from->ctx;
+    floe_ctx *ctx = c->ctx;
     floe_arena plan = floe_arena_plan(), arena;
     *s = floe_sample_of(&ctx->cpu, &c->resolve.header, &ctx->err);
     for (uint32_t i = 0; i < choice->n; i++)
@@ -271,37 +263,31 @@ static floe_status sample_load(device_sample *from, const compression *c, const 
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_sample_take(s, &arena);
     s->read = box_read;
-    s->user = from;
+    s->user = c;
     return floe_sample_load(s);
 }
 
-typedef struct ratio_trial {
-    floe_ctx *ctx;
-    compression *c;
-} ratio_trial;
-
 static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
 {
-    const ratio_trial *t = user;
-    const floe_device_report *report = t->ctx->cuda.answer;
-    t->c->resolve.header.abs_bound = abs_bound;
-    FLOE_TRY(start(t->ctx, t->c, t->c->own_stream, t->c->own_nbytes, t->ctx->cuda.answer));
-    FLOE_TRY(floe_cuda_wait(&t->ctx->cuda, &t->ctx->err));
-    FLOE_CHECK(&t->ctx->err, report->status == FLOE_OK, (floe_status)report->status, "%s",
+    compression *c = user;
+    floe_ctx *ctx = c->ctx;
+    const floe_device_report *report = ctx->cuda.answer;
+    c->resolve.header.abs_bound = abs_bound;
+    FLOE_TRY(start(ctx, c, c->own_stream, c->own_nbytes, ctx->cuda.answer));
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    FLOE_CHECK(&ctx->err, report->status == FLOE_OK, (floe_status)report->status, "%s",
                floe_status_text((floe_status)report->status));
     *nbytes = report->nbytes;
     return FLOE_OK;
 }
 
-static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range *range)
+static floe_status ratio_resolve(compression *c, const floe_range *range)
 {
     floe_sample sample;
-    ratio_trial trial = {ctx, c};
     floe_header *h = &c->resolve.header;
     const floe_choice choice = {1, {h->codec}};
-    const floe_ratio ratio = {ratio_attempt, &trial, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
-    device_sample from = {ctx, &c->field};
-    FLOE_TRY(sample_load(&from, c, &choice, &sample));
+    const floe_ratio ratio = {ratio_attempt, c, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
+    FLOE_TRY(sample_load(c, &choice, &sample));
     return floe_ratio_resolve(&ratio, &sample, range, &h->abs_bound, NULL);
 }
 
@@ -310,8 +296,7 @@ static floe_status bound_resolve(floe_ctx *ctx, compression *c, const floe_devic
 {
     floe_device_values found;
     floe_range range;
-    psnr_trial trial = {ctx, c};
-    floe_resolver resolver = {.cpu = &ctx->cpu, .err = &ctx->err, .squared_error = squared_error, .user = &trial};
+    floe_resolver resolver = {.cpu = &ctx->cpu, .err = &ctx->err, .squared_error = squared_error, .user = c};
     if (!values || c->params.mode == FLOE_BOUND_PSNR) { /* which wants the chunks that a scan lays out */
         FLOE_TRY(values_find(ctx, c, &found));
         values = &found;
@@ -320,21 +305,16 @@ static floe_status bound_resolve(floe_ctx *ctx, compression *c, const floe_devic
     range = values->range;
     c->resolve.complete = true;
     FLOE_TRY(floe_resolve_bound(&resolver, &c->resolve.header, &range));
-    return c->params.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range) ? ratio_resolve(ctx, c, &range) : FLOE_OK;
+    return c->params.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range) ? ratio_resolve(c, &range) : FLOE_OK;
 }
 
 /* ---- which codec ------------------------------------------------------------------------------------------------------- */
 
-typedef struct estimating {
-    floe_ctx *ctx;
-    const compression *c;
-} estimating;
-
 static floe_status estimate(void *user, const floe_sample *sample, floe_codec_boxes *boxes, double *bits)
 {
-    const estimating *e = user;
-    const floe_field *field = &e->c->field;
-    floe_arena scratch = floe_arena_of(e->c->estimates, e->c->estimates_nbytes);
+    const compression *c = user;
+    const floe_field *field = &c->field;
+    floe_arena scratch = floe_arena_of(c->estimates, c->estimates_nbytes);
     boxes->data = field->data;
     memcpy(boxes->stride, field->stride, sizeof boxes->stride);
     for (uint32_t b = 0; b < boxes->n; b++) {
@@ -344,14 +324,13 @@ static floe_status estimate(void *user, const floe_sample *sample, floe_codec_bo
             boxes->at[b] += (int64_t)lo[i] * field->stride[i];
     }
     return floe_codec_of(boxes->params->codec)
-        ->device->estimate(boxes, &scratch, bits, e->ctx->cuda.stream, &e->ctx->err);
+        ->device->estimate(boxes, &scratch, bits, c->ctx->cuda.stream, &c->ctx->err);
 }
 
 floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values)
 {
     const floe_choice choice = floe_choice_of(field, params);
     compression c;
-    estimating where = {ctx, &c};
     values->known = false;
     params->codec = choice.n > 1 ? params->codec : choice.codecs[0];
     if (choice.n == 1)
@@ -363,10 +342,9 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     values_set(&c, values);
     floe_sample sample = floe_sample_of(&ctx->cpu, &c.resolve.header, &ctx->err);
     sample.estimate = estimate;
-    sample.user = &where;
-    device_sample from = {ctx, field};
+    sample.user = &c;
     if (!sample.estimates)
-        FLOE_TRY(sample_load(&from, &c, &choice, &sample));
+        FLOE_TRY(sample_load(&c, &choice, &sample));
     return floe_choice_make(&choice, &sample, &values->range, &params->codec);
 }
 

@@ -6,7 +6,6 @@
 #include "base/try.h"
 #include "call/chunking.h"
 #include "call/resolve.h"
-#include "device/zfp/zfp_device.h"
 
 static floe_status gpu_open(floe_ctx *ctx)
 {
@@ -91,27 +90,3 @@ floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call)
     device_call d = {body, call};
     return floe_ctx_run(ctx, device_body, &d);
 }
-
-#ifndef FLOE_HAVE_CUDA_BUILD /* there is no GPU to enter, and no body is run */
-
-floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
-                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
-{
-    (void)field, (void)stream, (void)dst, (void)capacity, (void)index, (void)report;
-    return floe_device_run(ctx, NULL, NULL);
-}
-floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
-                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
-                                      floe_zfp_report *report)
-{
-    (void)src, (void)nbytes, (void)sizes, (void)stream, (void)index, (void)out, (void)report;
-    return floe_device_run(ctx, NULL, NULL);
-}
-floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
-                                             size_t *nbytes)
-{
-    (void)stream, (void)index, (void)nbytes;
-    return floe_device_run(ctx, NULL, NULL);
-}
-
-#endif

@@ -49,16 +49,12 @@ typedef struct scan {
 
 static floe_range_run_fn *run_of(const floe_cpu *cpu, floe_dtype dtype)
 {
-    static floe_range_run_fn *const plain[] = {floe_range_run_f32_plain, floe_range_run_f64_plain,
-                                               floe_range_integer_run_f32_plain, floe_range_integer_run_f64_plain};
-#ifdef FLOE_HAVE_AVX2_BUILD
-    static floe_range_run_fn *const avx2[] = {floe_range_run_f32_avx2, floe_range_run_f64_avx2,
-                                              floe_range_integer_run_f32_avx2, floe_range_integer_run_f64_avx2};
-    if (cpu->isa == FLOE_ISA_AVX2)
-        return avx2[dtype - FLOE_F32];
-#endif
-    (void)cpu;
-    return plain[dtype - FLOE_F32];
+    switch (dtype) {
+    case FLOE_F32: return FLOE_BY_ISA(cpu->isa, floe_range_run_f32);
+    case FLOE_F64: return FLOE_BY_ISA(cpu->isa, floe_range_run_f64);
+    case FLOE_I32: return FLOE_BY_ISA(cpu->isa, floe_range_integer_run_f32);
+    default: return FLOE_BY_ISA(cpu->isa, floe_range_integer_run_f64);
+    }
 }
 
 static void strided_run(const scan *s, const uint8_t *from, uint64_t n, floe_range *range)

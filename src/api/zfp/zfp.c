@@ -99,39 +99,42 @@ uint64_t floe_zfp_index_bound(const floe_zfp_stream *stream, const floe_index_sp
     return floe_zfpx_bound(&desc.array, &desc.params, spec);
 }
 
-/* ---- what compressing and indexing share -------------------------------------------------------------------------- */
+/* ---- what the calls on the CPU share ------------------------------------------------------------------------------- */
 
 typedef struct coding {
     floe_zfp_stream_desc desc;
     uint16_t *lengths;  /* of all blocks, where an index is made */
+    uint64_t *places;   /* decoding, where they are known */
     void *stream_space; /* of the codec */
     size_t stream_nbytes;
 } coding;
 
-static void coding_take(coding *c, bool with_lengths, floe_arena *arena)
+static uint64_t nblocks_of(const coding *c) { return floe_zfp_nblocks(c->desc.array.rank, c->desc.array.shape); }
+
+static void coding_take(coding *c, bool with_lengths, uint64_t nplaces, floe_arena *arena)
 {
-    const uint64_t nblocks = floe_zfp_nblocks(c->desc.array.rank, c->desc.array.shape);
-    c->lengths = with_lengths ? floe_arena_take(arena, nblocks, sizeof *c->lengths) : NULL;
+    c->lengths = with_lengths ? floe_arena_take(arena, nblocks_of(c), sizeof *c->lengths) : NULL;
+    c->places = nplaces ? floe_arena_take(arena, nplaces, sizeof *c->places) : NULL;
     c->stream_space = floe_arena_take(arena, c->stream_nbytes, 1);
 }
 
 /* chunk: of the places that decoding will have. */
-static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, uint32_t chunk)
+static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, uint64_t nplaces, uint32_t chunk)
 {
     floe_arena plan = floe_arena_plan(), arena;
     c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->desc.array, &c->desc.params, chunk);
     FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
-    coding_take(c, with_lengths, &plan);
+    coding_take(c, with_lengths, nplaces, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    coding_take(c, with_lengths, &arena);
+    coding_take(c, with_lengths, nplaces, &arena);
     assert(!arena.overflow);
     return FLOE_OK;
 }
 
-static floe_status index_write(floe_ctx *ctx, const coding *c, const void *src, uint64_t nbytes, floe_zfp_index *index)
+/* As the codec has it. */
+static floe_zfp_coding codec_call(const floe_ctx *ctx, const coding *c)
 {
-    return floe_zfpx_write(&(floe_zfp_coding){&ctx->cpu, &c->desc.array, &c->desc.params, c->desc.stream.header_nbits},
-                           src, nbytes, c->lengths, index, &ctx->err);
+    return (floe_zfp_coding){&ctx->cpu, &c->desc.array, &c->desc.params, c->desc.stream.header_nbits};
 }
 
 /* ---- compressing -------------------------------------------------------------------------------------------------- */
@@ -193,17 +196,16 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     if (is_by_gpu(ctx, &field, call->dst, call->index ? index.data : NULL))
         return compress_by_gpu(ctx, call, &c.desc, &field, call->index ? &index : NULL);
-    FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
+    FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 0, 1));
     FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
     c.desc.array = floe_zfp_array_of_field(&field);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
-    FLOE_TRY(floe_zfp_stream_compress(
-        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, &scratch, call->dst,
-        call->capacity, c.lengths, &nbits, err));
+    const floe_zfp_coding codec = codec_call(ctx, &c);
+    FLOE_TRY(floe_zfp_stream_compress(&codec, &scratch, call->dst, call->capacity, c.lengths, &nbits, err));
     *call->nbytes = floe_ceil_div(nbits, 64) * 8;
     if (!call->index)
         return FLOE_OK;
-    FLOE_TRY(index_write(ctx, &c, call->dst, *call->nbytes, &index));
+    FLOE_TRY(floe_zfpx_write(&codec, call->dst, *call->nbytes, c.lengths, &index, err));
     call->index->nbytes = index.nbytes;
     return FLOE_OK;
 }
@@ -232,11 +234,10 @@ floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nb
     uint64_t nbits;
     FLOE_TRY(floe_zfp_desc_resolve(src, nbytes, stream, &c.desc, err));
     FLOE_TRY(floe_zfp_blocks_fit(&c.desc.array, nbytes, err));
-    FLOE_TRY(coding_scratch(ctx, &c, true, 1));
-    FLOE_TRY(floe_zfp_stream_measure(
-        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, src, nbytes,
-        c.lengths, &nbits, err));
-    return index_write(ctx, &c, src, nbytes, index);
+    FLOE_TRY(coding_scratch(ctx, &c, true, 0, 1));
+    const floe_zfp_coding codec = codec_call(ctx, &c);
+    FLOE_TRY(floe_zfp_stream_measure(&codec, src, nbytes, c.lengths, &nbits, err));
+    return floe_zfpx_write(&codec, src, nbytes, c.lengths, index, err);
 }
 
 static floe_status index_body(floe_ctx *ctx, void *arg)
@@ -289,29 +290,10 @@ typedef struct decompress_call {
     floe_field *out;
 } decompress_call;
 
-static void decoding_take(coding *c, uint64_t nplaces, uint64_t **places, floe_arena *arena)
+static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks)
 {
-    *places = nplaces ? floe_arena_take(arena, nplaces, sizeof **places) : NULL;
-    c->stream_space = floe_arena_take(arena, c->stream_nbytes, 1);
-}
-
-static floe_status decoding_scratch(floe_ctx *ctx, coding *c, uint32_t chunk, uint64_t nplaces, uint64_t **places)
-{
-    floe_arena plan = floe_arena_plan(), arena;
-    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->desc.array, &c->desc.params, chunk);
-    FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
-    decoding_take(c, nplaces, places, &plan);
-    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    decoding_take(c, nplaces, places, &arena);
-    assert(!arena.overflow);
-    return FLOE_OK;
-}
-
-static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks, uint64_t *places)
-{
-    const uint64_t nblocks = floe_zfp_nblocks(c->desc.array.rank, c->desc.array.shape);
     for (uint64_t i = 0; i <= nchunks; i++)
-        places[i] = c->desc.stream.header_nbits + floe_min64(i * chunk, nblocks) * c->desc.params.maxbits;
+        c->places[i] = c->desc.stream.header_nbits + floe_min64(i * chunk, nblocks_of(c)) * c->desc.params.maxbits;
 }
 
 /* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller says. */
@@ -341,7 +323,6 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_field out;
     floe_zfpx file;
     coding c;
-    uint64_t *places;
     FLOE_TRY(floe_field_arg_check(call->out, true, &out, err));
     if (is_by_gpu(ctx, &out, call->src, call->index)) {
         FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
@@ -352,17 +333,16 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_field_matches(&out, &c.desc, err));
     const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.desc.params);
     const uint32_t chunk = call->index ? file.index.chunk : FIXED_CHUNK;
-    const uint64_t nchunks = floe_ceil_div(floe_zfp_nblocks(c.desc.array.rank, c.desc.array.shape), chunk);
-    FLOE_TRY(decoding_scratch(ctx, &c, chunk, call->index || fixed ? nchunks + 1 : 0, &places));
+    const uint64_t nchunks = floe_ceil_div(nblocks_of(&c), chunk);
+    FLOE_TRY(coding_scratch(ctx, &c, false, call->index || fixed ? nchunks + 1 : 0, chunk));
     if (call->index)
-        FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, places, err));
+        FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, c.places, err));
     else if (fixed)
-        fixed_places(&c, chunk, nchunks, places);
+        fixed_places(&c, chunk, nchunks);
     c.desc.array = floe_zfp_array_of_field(&out);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
-    return floe_zfp_stream_decompress(
-        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, call->src,
-        call->nbytes, places, chunk, &scratch, err);
+    const floe_zfp_coding codec = codec_call(ctx, &c);
+    return floe_zfp_stream_decompress(&codec, call->src, call->nbytes, c.places, chunk, &scratch, err);
 }
 
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,

@@ -5,6 +5,31 @@
 #include "base/try.h"
 #include "device/device.h"
 
+typedef struct compress_call {
+    const floe_field *field;
+    const floe_zfp_stream *stream;
+    void *dst;
+    uint64_t capacity;
+    const floe_zfp_index *index;
+    floe_zfp_report *report;
+} compress_call;
+
+typedef struct decompress_call {
+    const void *src;
+    uint64_t nbytes;
+    const floe_zfp_report *sizes;
+    const floe_zfp_stream *stream;
+    const floe_zfp_index *index;
+    floe_field *out;
+    floe_zfp_report *report;
+} decompress_call;
+
+typedef struct workspace_call {
+    const floe_zfp_stream *stream;
+    const floe_index_spec *spec;
+    size_t *nbytes;
+} workspace_call;
+
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include "base/hd.h"
@@ -97,7 +122,7 @@ static floe_status encode_index(floe_ctx *ctx, const floe_zfp_device_encode *e, 
                                     &(floe_index_target){(uint8_t *)x->data + FLOE_ZFPX_HEADER_NBYTES,
                                                          x->capacity - FLOE_ZFPX_HEADER_NBYTES, &e->found->made},
                                     &ctx->err));
-    FLOE_TRY(floe_zfpx_prim_sizes(p, finish, &ctx->err));
+    FLOE_TRY(floe_zfpx_prim_sizes(p, finish, 1, &ctx->err));
     return checksums(e->dst, e->capacity, x, e->found, ctx->cuda.stream, &ctx->err);
 }
 
@@ -110,7 +135,7 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
     floe_zfpx_desc(&e->desc.array, &e->desc.params, finish.desc);
     if (e->index)
         FLOE_TRY(encode_index(ctx, e, &p, &finish));
-    return floe_zfpx_prim_finish(&p, &finish, &ctx->err);
+    return floe_zfpx_prim_finish(&p, &finish, 1, &ctx->err);
 }
 
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
@@ -204,14 +229,14 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
     floe_zfpx_open_job job;
     FLOE_TRY(open_job_of(d, &job, &ctx->err));
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->found, sizeof *d->found, &ctx->err));
-    FLOE_TRY(floe_zfpx_prim_open(&p, &job, &ctx->err));
+    FLOE_TRY(floe_zfpx_prim_open(&p, &job, 1, &ctx->err));
     if (d->index)
         FLOE_TRY(floe_cuda_fork(&ctx->cuda, ctx->cuda.stream, &ctx->err));
     floe_status status = decode_blocks(ctx, d, &p);
     if (d->index)
         status = floe_cuda_join(&ctx->cuda, ctx->cuda.stream, status, &ctx->err);
     FLOE_TRY(status);
-    return floe_zfpx_prim_judge(&p, &job, &ctx->err);
+    return floe_zfpx_prim_judge(&p, &job, 1, &ctx->err);
 }
 
 /* ---- calls that do not wait ------------------------------------------------------------------------------------------ */
@@ -225,15 +250,6 @@ static floe_status memory_check(floe_ctx *ctx, const floe_field *f, const void *
     FLOE_TRY(floe_device_stream_check(index->data, &ctx->err));
     return floe_device_check(ctx, index->data, "the index");
 }
-
-typedef struct compress_call {
-    const floe_field *field;
-    const floe_zfp_stream *stream;
-    void *dst;
-    uint64_t capacity;
-    const floe_zfp_index *index;
-    floe_zfp_report *report;
-} compress_call;
 
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
@@ -259,23 +275,6 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_zfp_device_encode_take(&e, &arena);
     return floe_zfp_device_encode_start(ctx, &e);
 }
-
-floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
-                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
-{
-    compress_call call = {field, stream, dst, capacity, index, report};
-    return floe_device_run(ctx, compress_body, &call);
-}
-
-typedef struct decompress_call {
-    const void *src;
-    uint64_t nbytes;
-    const floe_zfp_report *sizes;
-    const floe_zfp_stream *stream;
-    const floe_zfp_index *index;
-    floe_field *out;
-    floe_zfp_report *report;
-} decompress_call;
 
 static floe_status decompress_body(floe_ctx *ctx, void *arg)
 {
@@ -308,20 +307,6 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     return floe_zfp_device_decode_start(ctx, &d);
 }
 
-floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
-                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
-                                      floe_zfp_report *report)
-{
-    decompress_call call = {src, nbytes, sizes, stream, index, out, report};
-    return floe_device_run(ctx, decompress_body, &call);
-}
-
-typedef struct workspace_call {
-    const floe_zfp_stream *stream;
-    const floe_index_spec *spec;
-    size_t *nbytes;
-} workspace_call;
-
 static floe_status workspace_body(floe_ctx *ctx, void *arg)
 {
     const workspace_call *call = arg;
@@ -346,11 +331,26 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     return FLOE_OK;
 }
 
+#endif
+
+floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
+                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
+{
+    compress_call call = {field, stream, dst, capacity, index, report};
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(compress_body), &call);
+}
+
+floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
+                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
+                                      floe_zfp_report *report)
+{
+    decompress_call call = {src, nbytes, sizes, stream, index, out, report};
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(decompress_body), &call);
+}
+
 floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
                                              size_t *nbytes)
 {
     workspace_call call = {stream, index, nbytes};
-    return floe_device_run(ctx, workspace_body, &call);
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(workspace_body), &call);
 }
-
-#endif

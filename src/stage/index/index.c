@@ -184,43 +184,32 @@ static floe_status measure(const source *s, floe_side_index *x, floe_error *err)
     return FLOE_OK;
 }
 
-static void write_packed(const source *s, const floe_side_index *x, uint8_t *body)
+static void write_body(const source *s, const floe_side_index *x, uint8_t *body)
 {
     bit_writer heads = {body, 0, 0}, lengths = {body + 4 * floe_index_lengths_at(x), 0, 0};
     const uint8_t *first_length = lengths.dst;
+    const bool packed = x->form == FLOE_INDEX_PACKED;
     uint64_t place = x->begin;
     for (uint64_t p = 0; p < x->npartitions; p++) {
-        const uint64_t first = p * x->partition, count = part_count(x, p);
+        const uint64_t first = p * floe_index_partition_chunks(x), count = part_count(x, p);
         const span r = span_of(s, first, count);
-        const uint32_t width = floe_index_nbits(r.most - r.least);
-        put(&heads, place - x->begin, x->offset_nbits);
-        put(&heads, (uint64_t)(lengths.dst - first_length) / 4, x->at_nbits);
-        put(&heads, r.least, x->least_nbits);
-        put(&heads, width, x->width_nbits);
-        for (uint64_t i = first; i < first + count; i++)
-            put(&lengths, chunk_length(s, i) - r.least, width);
-        put_rest(&lengths);
+        const uint32_t width = packed ? floe_index_nbits(r.most - r.least) : x->length_nbits;
+        if (packed) {
+            put(&heads, place - x->begin, x->offset_nbits);
+            put(&heads, (uint64_t)(lengths.dst - first_length) / 4, x->at_nbits);
+            put(&heads, r.least, x->least_nbits);
+            put(&heads, width, x->width_nbits);
+        } else if (x->form != FLOE_INDEX_LENGTHS) {
+            put(&heads, place, 64);
+        }
+        const uint64_t stored = packed || x->form == FLOE_INDEX_LENGTHS ? count : count - 1;
+        for (uint64_t i = first; i < first + stored; i++)
+            put(&lengths, chunk_length(s, i) - (packed ? r.least : 0), width);
+        if (packed)
+            put_rest(&lengths);
         place += r.total;
     }
     put_rest(&heads);
-}
-
-static void write_fixed(const source *s, const floe_side_index *x, uint8_t *body)
-{
-    bit_writer heads = {body, 0, 0}, lengths = {body + 4 * floe_index_lengths_at(x), 0, 0};
-    const uint64_t chunks = floe_index_partition_chunks(x);
-    uint64_t place = x->begin;
-    for (uint64_t p = 0; p < x->npartitions; p++) {
-        const uint64_t first = p * chunks, count = part_count(x, p);
-        if (x->form != FLOE_INDEX_LENGTHS)
-            put(&heads, place, 64);
-        for (uint64_t i = first; i < first + count; i++) {
-            const uint64_t length = chunk_length(s, i);
-            place += length;
-            if (x->form == FLOE_INDEX_LENGTHS || i + 1 < first + count)
-                put(&lengths, length, x->length_nbits);
-        }
-    }
     put_rest(&lengths);
 }
 
@@ -239,10 +228,7 @@ floe_status floe_side_index_encode(const floe_index_spec *spec, const floe_index
     FLOE_CHECK(err, *nbytes <= capacity, FLOE_ERR_CAPACITY, "an index of %llu bytes does not fit in %llu", (ull)*nbytes,
                (ull)capacity);
     header_write(&x, dst);
-    if (x.form == FLOE_INDEX_PACKED)
-        write_packed(&s, &x, (uint8_t *)dst + FLOE_INDEX_HEADER_NBYTES);
-    else
-        write_fixed(&s, &x, (uint8_t *)dst + FLOE_INDEX_HEADER_NBYTES);
+    write_body(&s, &x, (uint8_t *)dst + FLOE_INDEX_HEADER_NBYTES);
     return FLOE_OK;
 }
 

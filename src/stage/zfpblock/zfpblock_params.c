@@ -2,26 +2,19 @@
 /* Modes as the four parameters of a block, and what follows from them. */
 #include <float.h>
 
+#include "backend/backend.h"
 #include "base/try.h"
 #include "stage/zfpblock/zfpblock_params_math.h"
 
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_plain, floe_zfpblock_ops_f64_plain;
-#ifdef FLOE_HAVE_AVX2_BUILD
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_avx2, floe_zfpblock_ops_f64_avx2;
-#endif
 
 size_t floe_zfp_type_size(floe_zfp_type type) { return floe_zfp_type_is_narrow(type) ? 4 : 8; }
 
 const floe_zfpblock_ops *floe_zfpblock_ops_of(floe_zfp_type type, floe_isa isa)
 {
-    const bool narrow = floe_zfp_type_size(type) == 4;
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return narrow ? &floe_zfpblock_ops_f32_avx2 : &floe_zfpblock_ops_f64_avx2;
-#else
-    (void)isa;
-#endif
-    return narrow ? &floe_zfpblock_ops_f32_plain : &floe_zfpblock_ops_f64_plain;
+    return floe_zfp_type_is_narrow(type) ? FLOE_BY_ISA(isa, &floe_zfpblock_ops_f32)
+                                         : FLOE_BY_ISA(isa, &floe_zfpblock_ops_f64);
 }
 
 uint64_t floe_zfp_nblocks(uint32_t rank, const uint64_t *shape)

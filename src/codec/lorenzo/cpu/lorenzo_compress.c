@@ -41,13 +41,8 @@ typedef struct encoder {
 
 const floe_segment_ops *floe_segment_ops_of(floe_dtype dtype, floe_isa isa)
 {
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return floe_dtype_is_narrow(dtype) ? &floe_segment_ops_f32_avx2 : &floe_segment_ops_f64_avx2;
-#else
-    (void)isa;
-#endif
-    return floe_dtype_is_narrow(dtype) ? &floe_segment_ops_f32_plain : &floe_segment_ops_f64_plain;
+    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_segment_ops_f32)
+                                       : FLOE_BY_ISA(isa, &floe_segment_ops_f64);
 }
 
 /* ---- sizes --------------------------------------------------------------------------------------------------------- */

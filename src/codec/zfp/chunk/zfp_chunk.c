@@ -36,21 +36,13 @@ floe_status floe_zfp_chunk_header_read(const void *src, uint64_t nbytes, const f
 
 /* Of reals, and of integers, by their width. */
 extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_plain[2], floe_zfp_exact_ops_f64_plain[2];
-#ifdef FLOE_HAVE_AVX2_BUILD
 extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_avx2[2], floe_zfp_exact_ops_f64_avx2[2];
-#endif
 
 const floe_zfp_exact_ops *floe_zfp_exact_ops_of(floe_dtype dtype, floe_isa isa)
 {
-    const bool narrow = floe_dtype_is_narrow(dtype);
-    const int integer = floe_dtype_is_integer(dtype);
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return (narrow ? floe_zfp_exact_ops_f32_avx2 : floe_zfp_exact_ops_f64_avx2) + integer;
-#else
-    (void)isa;
-#endif
-    return (narrow ? floe_zfp_exact_ops_f32_plain : floe_zfp_exact_ops_f64_plain) + integer;
+    return (floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, floe_zfp_exact_ops_f32)
+                                        : FLOE_BY_ISA(isa, floe_zfp_exact_ops_f64)) +
+           floe_dtype_is_integer(dtype);
 }
 
 floe_zfp_promise floe_zfp_promise_of(const floe_codec_params *params)

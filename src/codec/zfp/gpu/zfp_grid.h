@@ -137,16 +137,9 @@ enum {
 /* Fills grid (slots too) and room from the shape of a field and of its chunks. */
 floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape, const uint64_t *chunk,
                              floe_dev_grid *grid, floe_zfp_dev_room *room, floe_error *err);
-/* Takes all scratch, records, stats and end from an arena of device memory, or from a plan. Field, grid, room and lossy are
- * set. with_errors: for floe_zfp_grid_squared_error. */
-floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *call, bool with_errors, floe_arena *arena, floe_error *err);
 /* resolve_cuda.h, with all that floe_zfp_grid_begin_cuda does, of a call whose `cleared` is 0. One launch; another one with very
  * many chunks. */
 int floe_zfp_resolve_cuda(const floe_zfp_grid_encode *call, const floe_resolve_job *job, void *stream);
-/* All steps behind begin, which has found the call's `cleared` to be 0. */
-floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *stream, floe_error *err);
-/* The squared error that the CPU finds for the chunks, added up in their order, to the last bit; params say ABS. Behind begin. */
-floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *call, double *sum, void *stream, floe_error *err);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
 

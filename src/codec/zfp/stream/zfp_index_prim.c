@@ -4,10 +4,10 @@
 #include "codec/zfp/stream/zfp_index_file_math.h"
 #include "prim/prim_map.h"
 
-FLOE_PRIM_MAP(floe_zfpx_size_map, floe_zfpx_finish_job, floe_zfpx_size)
-FLOE_PRIM_MAP(floe_zfpx_finish_map, floe_zfpx_finish_job, floe_zfpx_finish)
-FLOE_PRIM_MAP(floe_zfpx_open_map, floe_zfpx_open_job, floe_zfpx_open)
-FLOE_PRIM_MAP(floe_zfpx_judge_map, floe_zfpx_open_job, floe_zfpx_judge)
+FLOE_PRIM_MAP(floe_zfpx_prim_sizes, floe_zfpx_finish_job, floe_zfpx_size)
+FLOE_PRIM_MAP(floe_zfpx_prim_finish, floe_zfpx_finish_job, floe_zfpx_finish)
+FLOE_PRIM_MAP(floe_zfpx_prim_open, floe_zfpx_open_job, floe_zfpx_open)
+FLOE_PRIM_MAP(floe_zfpx_prim_judge, floe_zfpx_open_job, floe_zfpx_judge)
 
 void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_DESC_WORDS])
 {
@@ -19,24 +19,4 @@ void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, 
     words[FLOE_ZFPX_AT_PARAMS + 1] = params->maxprec | (uint64_t)(uint32_t)params->minexp << 32;
     for (uint32_t i = 0; i < array->rank; i++)
         words[FLOE_ZFPX_AT_SHAPE + i] = array->shape[i];
-}
-
-floe_status floe_zfpx_prim_sizes(const floe_prim *p, const floe_zfpx_finish_job *job, floe_error *err)
-{
-    return floe_zfpx_size_map(p, job, 1, err);
-}
-
-floe_status floe_zfpx_prim_finish(const floe_prim *p, const floe_zfpx_finish_job *job, floe_error *err)
-{
-    return floe_zfpx_finish_map(p, job, 1, err);
-}
-
-floe_status floe_zfpx_prim_open(const floe_prim *p, const floe_zfpx_open_job *job, floe_error *err)
-{
-    return floe_zfpx_open_map(p, job, 1, err);
-}
-
-floe_status floe_zfpx_prim_judge(const floe_prim *p, const floe_zfpx_open_job *job, floe_error *err)
-{
-    return floe_zfpx_judge_map(p, job, 1, err);
 }

@@ -59,15 +59,15 @@ typedef struct floe_zfpx_open_job {
 /* The words of a header that say what is indexed. */
 void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_DESC_WORDS]);
 
-/* How much is to be hashed. */
-floe_status floe_zfpx_prim_sizes(const floe_prim *p, const floe_zfpx_finish_job *job, floe_error *err);
+/* Worklets of one index, n = 1. How much is to be hashed. */
+floe_status floe_zfpx_prim_sizes(const floe_prim *p, const floe_zfpx_finish_job *job, uint64_t n, floe_error *err);
 /* Header and report. */
-floe_status floe_zfpx_prim_finish(const floe_prim *p, const floe_zfpx_finish_job *job, floe_error *err);
+floe_status floe_zfpx_prim_finish(const floe_prim *p, const floe_zfpx_finish_job *job, uint64_t n, floe_error *err);
 
 /* The headers of file and index, and how much is to be hashed. */
-floe_status floe_zfpx_prim_open(const floe_prim *p, const floe_zfpx_open_job *job, floe_error *err);
+floe_status floe_zfpx_prim_open(const floe_prim *p, const floe_zfpx_open_job *job, uint64_t n, floe_error *err);
 /* The report: the failure that floe_zfpx_read, floe_zfpx_belongs and decoding would meet first. */
-floe_status floe_zfpx_prim_judge(const floe_prim *p, const floe_zfpx_open_job *job, floe_error *err);
+floe_status floe_zfpx_prim_judge(const floe_prim *p, const floe_zfpx_open_job *job, uint64_t n, floe_error *err);
 
 #ifdef __cplusplus
 }
