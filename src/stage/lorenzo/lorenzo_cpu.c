@@ -153,22 +153,10 @@ FLOE_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, ui
 /* The costs of the groups of a block whose groups are 4 columns wide. */
 FLOE_INLINE void costs_of_block(const block *b, group_cost *cost)
 {
-#if FLOE_AVX2 && FLOE_REAL_BITS == 32
-    __m256i deep = (__m256i)load(b->bits[0]), flat = (__m256i)load(b->bits[1]);
-    __m256i both = _mm256_or_si256(_mm256_unpacklo_epi32(deep, flat), _mm256_unpackhi_epi32(deep, flat));
-    both = _mm256_or_si256(both, _mm256_shuffle_epi32(both, 0x4E)); /* deep, flat, deep, flat in each half */
-    __m256i sums = _mm256_hadd_epi32((__m256i)load(b->sum[0]), (__m256i)load(b->sum[1]));
-    sums = _mm256_hadd_epi32(sums, sums);
-    _mm_storeu_si128((__m128i *)&cost[0],
-                     _mm_unpacklo_epi64(_mm256_castsi256_si128(both), _mm256_castsi256_si128(sums)));
-    _mm_storeu_si128((__m128i *)&cost[1],
-                     _mm_unpacklo_epi64(_mm256_extracti128_si256(both, 1), _mm256_extracti128_si256(sums, 1)));
-#else
     for (uint32_t i = 0; i < LANES / 4; i++) {
         cost[i] = (group_cost){{0, 0}, {0, 0}};
         add_columns(&cost[i], b, 4 * i, 4);
     }
-#endif
 }
 
 static uint32_t width_of(floe_uint bits)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Coefficients <-> bit planes, up to 64 coefficients at a time: as bytes, those of the same significance together and in the
- * order of the stream, 8 planes to 64 bytes. With AVX2, 16 and 64 coefficients are split into bytes, and the bytes put in
- * order, within registers; 256 are put in order first.
+ * order of the stream, 8 planes to 64 bytes. With AVX2, 64 coefficients are split into bytes, and the bytes put in order, within
+ * registers; others are put in order first.
  */
 #include "stage/zfpblock/zfpblock_planes.h"
 
@@ -184,18 +184,6 @@ FLOE_INLINE void split_64(const floe_zfp_shuffles *s, const floe_uint *block, ui
     }
 }
 
-FLOE_INLINE void split_16(const floe_zfp_shuffles *s, const floe_uint *block, uint32_t low, uint32_t high,
-                          uint64_t *planes)
-{
-    const half_bytes all = bytes_of_half(block, block);
-    const __m128i order = _mm_load_si128((const __m128i *)s->to[0]);
-    for (uint32_t byte = low / 8; 8 * byte < high; byte++) {
-        __m128i a = _mm_shuffle_epi8(_mm256_castsi256_si128(all.of[byte]), order);
-        for (uint32_t j = 8; j-- > 0; a = _mm_add_epi8(a, a))
-            planes[8 * byte + j] = (uint32_t)_mm_movemask_epi8(a);
-    }
-}
-
 /* 8 planes -> 64 bytes: a byte of each plane makes a matrix of 8 x 8 bits. */
 FLOE_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i *b)
 {
@@ -235,11 +223,10 @@ void FLOE_V(floe_zfp_planes_split)(const floe_zfp_shuffles *shuffles, const floe
 {
     (void)shuffles;
     switch (rank) {
+    case 2: split(block, 2, low, high, planes); break;
 #if FLOE_AVX2
-    case 2: split_16(shuffles, block, low, high, planes->plane[0]); break;
     case 3: split_64(shuffles, block, low, high, planes->plane[0]); break;
 #else
-    case 2: split(block, 2, low, high, planes); break;
     case 3: split(block, 3, low, high, planes); break;
 #endif
     default: split(block, 4, low, high, planes); break;

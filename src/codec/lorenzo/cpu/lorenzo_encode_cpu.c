@@ -168,7 +168,6 @@ static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, b
         floe_step *step = &t->steps[draft ? s : 0];
         uint16_t descriptor;
         uint32_t nbad = quantize_step(job, box, s, t);
-        floe_step_prefetch(&t->rows, &job->view->geometry, 0);
         if (nbad)
             collect_exceptions(job, s, t);
         if (job->quantizer->kind == FLOE_QUANTIZER_LOG)
@@ -177,12 +176,9 @@ static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, b
             w.mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
             FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, w.mode, t->q[0], draft);
         }
-        floe_step_prefetch(&t->rows, &job->view->geometry, 1);
         FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, step);
-        floe_step_prefetch(&t->rows, &job->view->geometry, 2);
         w.any_residual |= any_residual(step);
         w.nbody += FLOE_V(floe_pack_encode_step)(step, t->body + w.nbody, &descriptor);
-        floe_step_prefetch(&t->rows, &job->view->geometry, 3);
         t->body[s / 2] |= (uint32_t)descriptor << (s % 2 * 16);
     }
     return w;

@@ -63,25 +63,6 @@ static inline void floe_step_read(const floe_step_rows *r, const floe_tile_geome
                           r->stride_x, r->x1 - r->x0);
 }
 
-/* Asks for a quarter of the rows of the step behind this one: they are too short and too far apart for the hardware to
- * guess, and all at once they would wait for one another. A hint only: any address will do. */
-static inline void floe_step_prefetch(const floe_step_rows *r, const floe_tile_geometry *g, uint32_t quarter)
-{
-#if defined(__GNUC__)
-    const uint32_t nrows = (r->z1 - r->z0) * (r->y1 - r->y0), ny = r->y1 - r->y0;
-    if (r->stride_x != 1 || g->step_x > 128)
-        return;
-    for (uint32_t i = nrows * quarter / 4; i < nrows * (quarter + 1) / 4; i++) {
-        int64_t offset = (int64_t)(i / ny + g->step_z) * r->stride_z + (int64_t)(i % ny) * r->stride_y;
-        uintptr_t row = (uintptr_t)r->origin + (uintptr_t)(offset * (int64_t)sizeof(floe_real));
-        for (uint32_t at = 0; at < (r->x1 - r->x0) * sizeof(floe_real); at += 64)
-            __builtin_prefetch((const void *)(row + at));
-    }
-#else
-    (void)r, (void)g, (void)quarter;
-#endif
-}
-
 static inline void floe_step_write(const floe_step_rows *r, const floe_tile_geometry *g, const floe_real *values)
 {
     for (uint32_t z = r->z0; z < r->z1; z++)
