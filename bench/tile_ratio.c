@@ -11,7 +11,7 @@
 
 #include "stage/huffman/huffman_math.h"
 #include "stage/huffman/huffman_tile.h"
-#include "stage/lorenzo/lorenzo_math.h"
+#include "stage/lorenzo/lorenzo.h"
 #include "stage/pack/pack.h"
 
 typedef struct tile_at {

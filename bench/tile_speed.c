@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "stage/lorenzo/lorenzo_math.h"
+#include "stage/lorenzo/lorenzo.h"
 
 enum { MAX_ROW = 64, MAX_PLANE = 64 * 64, MAX_STEP = 2 * MAX_PLANE }; /* of the largest of the bench's shapes */
 

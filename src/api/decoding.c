@@ -95,11 +95,8 @@ static void chunk_lose(floe_ctx *ctx, floe_decoding *d, uint64_t chunk)
 
 static uint64_t cells_in_box(const floe_decoding *d, uint64_t chunk)
 {
-    uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], n = 1;
-    floe_grid_box(&d->stream.header, chunk, at, extent);
-    memcpy(lo, d->lo, sizeof lo);
-    memcpy(hi, d->hi, sizeof hi);
-    floe_box_clip(d->stream.header.rank, lo, hi, at, extent);
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], n = 1;
+    floe_chunk_clip(&d->stream.header, chunk, d->lo, d->hi, lo, hi);
     for (uint32_t i = 0; i < d->stream.header.rank; i++)
         n *= hi[i] - lo[i];
     return n;

@@ -113,10 +113,7 @@ static floe_status chunk_by_cpu(floe_ctx *ctx, floe_decoding *d, uint64_t chunk,
 {
     uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK], at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
     const uint32_t rank = d->stream.header.rank;
-    memcpy(from, d->lo, sizeof from);
-    memcpy(to, d->hi, sizeof to);
-    floe_grid_box(&d->stream.header, chunk, at, extent);
-    floe_box_clip(rank, from, to, at, extent);
+    floe_chunk_clip(&d->stream.header, chunk, d->lo, d->hi, from, to);
     for (uint32_t i = 0; i < rank; i++) {
         extent[i] = to[i] - from[i];
         at[i] = from[i] - d->lo[i];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a caller asks for, against what a stream holds. */
+/* What a caller asks for, checked: by itself, and against what a stream holds. */
 #ifndef FLOE_CALL_ARG_CHECK_H
 #define FLOE_CALL_ARG_CHECK_H
+
+#include <floe/floe.h>
 
 #include "container/container.h"
 #include "field/field.h"
@@ -16,5 +18,9 @@ floe_status floe_region_check(const floe_header *header, const uint64_t *lo, con
 
 /* A field as a caller hands it in: floe_field_check, and that memory said to be the host's can be read there. */
 floe_status floe_field_arg_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err);
+
+/* Copies params of any version's size to clean and checks every member that can be checked without a field. A rate becomes the ratio for
+ * values of dtype where the codec has no rate of its own; dtype 0: it stays. */
+floe_status floe_params_check(const floe_params *params, floe_dtype dtype, floe_params *clean, floe_error *err);
 
 #endif

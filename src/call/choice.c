@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/try.h"
-#include "call/sizing.h"
+#include "call/chunking.h"
 #include "codec/resolve/resolve_math.h"
 
 /* Whether AUTO tries a codec on a sample; in preset fast it is the first one of the table. */

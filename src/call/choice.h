@@ -3,7 +3,57 @@
 #ifndef FLOE_CALL_CHOICE_H
 #define FLOE_CALL_CHOICE_H
 
-#include "call/sample.h"
+#include "call/resolve.h"
+
+/* A part of a field by which codecs and bounds are compared: boxes that a fixed rule spreads over it, one behind the other. Preset
+ * balanced has many small ones, by which codecs estimate; others, and the search for a ratio, have few that are coded. */
+typedef struct floe_sample {
+    const floe_cpu *cpu;
+    floe_header header; /* of the field */
+    uint64_t box[FLOE_MAX_RANK], nboxes;
+    bool estimates, widens; /* widens: there is room for the whole field */
+    /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
+    floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
+    void *user;
+    /* Or: estimates by its boxes, where they are; NULL: their values have been read. */
+    floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
+    void *values;
+    uint8_t *coded;
+    uint64_t coded_nbytes;
+    void *scratch;
+    size_t scratch_nbytes;
+    floe_error *err;
+} floe_sample;
+
+/* The boxes of a field of this layout. */
+floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err);
+/* Adds what coding by this codec takes; then its memory, which a plan may size. */
+floe_status floe_sample_add(floe_sample *sample, floe_codec codec);
+void floe_sample_take(floe_sample *sample, floe_arena *arena);
+/* Reads the values. */
+floe_status floe_sample_load(floe_sample *sample);
+
+/* Becomes the whole field: where a sample comes to so few bytes that they say little of what more of it takes. */
+floe_status floe_sample_widen(floe_sample *sample);
+
+uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
+/* Where box number b begins. */
+void floe_sample_place(const floe_sample *sample, uint64_t b, uint64_t lo[FLOE_MAX_RANK]);
+/* The boxes of one that estimates, but for where their values are; and params to plan for, before a range is known. */
+floe_codec_boxes floe_sample_boxes(const floe_sample *sample, const floe_codec_params *params);
+floe_codec_params floe_sample_params(const floe_sample *sample, floe_codec codec);
+/* Bits of a value by those. It takes so many by the best so far (inf: there is none). */
+floe_status floe_sample_estimate(const floe_sample *sample, const floe_codec_params *params, double best, double *bits);
+/* Of one that does not: the squared error that coding with params leaves, and bytes of that. */
+floe_status floe_sample_squared_error(const floe_sample *sample, const floe_codec_params *params, double *sum);
+floe_status floe_sample_code(const floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes);
+
+/* The boxes of a supply, whose chunks can be walked more than once. */
+typedef struct floe_sample_supply {
+    floe_supply *supply;
+    floe_error *err;
+} floe_sample_supply;
+floe_status floe_sample_read_supply(void *sample_supply, const uint64_t *lo, const floe_field *to);
 
 enum { FLOE_CHOICE_MOST = 8 };
 

@@ -132,6 +132,16 @@ void floe_box_clip(uint32_t rank, uint64_t *lo, uint64_t *hi, const uint64_t *cu
     }
 }
 
+void floe_chunk_clip(const floe_header *h, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, uint64_t *from,
+                     uint64_t *to)
+{
+    uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    memcpy(from, lo, h->rank * sizeof *from);
+    memcpy(to, hi, h->rank * sizeof *to);
+    floe_grid_box(h, chunk, at, extent);
+    floe_box_clip(h->rank, from, to, at, extent);
+}
+
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
 floe_walk floe_walk_of(const floe_header *h, const uint64_t *lo, const uint64_t *hi)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/params.h"
+#include "call/arg_check.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <locale.h>
 
-#include "call/params.h"
+#include "call/arg_check.h"
 #include "call/text.h"
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */

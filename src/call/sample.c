@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/sample.h"
+#include "call/choice.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "call/sizing.h"
+#include "call/chunking.h"
 
 enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */

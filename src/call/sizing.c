@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/sizing.h"
 
 #include "base/bytes.h"
 #include "base/try.h"

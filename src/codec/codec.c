@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "codec/interp/interp_codec.h"
-#include "codec/lorenzo/lorenzo_codec.h"
+#include "codec/lorenzo/cpu/lorenzo_chunk.h"
 #include "codec/wavelet/wavelet_codec.h"
-#include "codec/zfp/zfp_codec.h"
+#include "codec/zfp/chunk/zfp_chunk.h"
 #include "field/dtype_math.h"
 #include "stage/quantizer/quantizer_init_math.h"
 #include "stage/tile/tile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "container/checksum_cuda.h"
+#include "container/container_cuda.h"
 
 #include "container/checksum_cuda.cuh"
 
@@ -29,10 +29,9 @@ __global__ void __launch_bounds__(THREADS) checksum_sums_kernel(const __grid_con
 
 int floe_checksum_sums_cuda(const floe_checksum_job *job, void *stream)
 {
-    const floe_checksum_job j = *job;
-    const uint64_t npieces = floe_ceil_div(j.most, FLOE_CHECKSUM_PIECE) + FLOE_CHECKSUM_SPANS;
+    const uint64_t npieces = floe_ceil_div(job->most, FLOE_CHECKSUM_PIECE) + FLOE_CHECKSUM_SPANS;
     const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_A_PROCESSOR;
     FLOE_LAUNCH(checksum_sums_kernel, (uint32_t)floe_min64(floe_ceil_div(npieces, WARPS), most), THREADS, 0,
-                (cudaStream_t)stream, j);
+                (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

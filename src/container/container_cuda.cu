@@ -201,14 +201,14 @@ uint64_t floe_container_verify_nbytes(uint64_t nrecords) { return scratch_nbytes
 
 int floe_container_finish_cuda(const floe_container_finish *job, void *stream)
 {
-    const floe_container_finish j = *job;
-    FLOE_LAUNCH_EARLY(container_finish_kernel, blocks_for(j.capacity, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH_EARLY(container_finish_kernel, blocks_for(job->capacity, job->nrecords), THREADS, 0,
+                      (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
 
 int floe_container_verify_cuda(const floe_container_verify *job, void *stream)
 {
-    const floe_container_verify j = *job;
-    FLOE_LAUNCH_EARLY(container_verify_kernel, blocks_for(j.nbytes, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH_EARLY(container_verify_kernel, blocks_for(job->nbytes, job->nrecords), THREADS, 0, (cudaStream_t)stream,
+                      *job);
     return (int)cudaGetLastError();
 }

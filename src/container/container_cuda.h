@@ -11,6 +11,8 @@
 #ifndef FLOE_CONTAINER_CONTAINER_CUDA_H
 #define FLOE_CONTAINER_CONTAINER_CUDA_H
 
+#include <stdint.h>
+
 #include "base/dev_record.h"
 #include "container/container.h"
 
@@ -83,6 +85,20 @@ typedef struct floe_container_verify {
 uint64_t floe_container_verify_nbytes(uint64_t nrecords);
 /* Payloads against the checksums of their records, and the padding behind them: FLOE_ERR_CHECKSUM. One kernel. */
 int floe_container_verify_cuda(const floe_container_verify *job, void *stream);
+
+/* The checksum of checksum.h of data in device memory that is no record of a container. */
+enum { FLOE_CHECKSUM_SPANS = 2 };
+
+/* Pointers are device memory. By value. */
+typedef struct floe_checksum_job {
+    const void *data[FLOE_CHECKSUM_SPANS]; /* aligned to 8 */
+    uint64_t most;                         /* bytes of all spans, at most: a guess, which costs only time */
+    const uint64_t *nbytes;                /* of each span */
+    uint64_t *sums;                        /* of each span: what is there, and the sum of its pieces' terms */
+} floe_checksum_job;
+
+/* Adds up the terms: one kernel. floe_checksum_finish makes checksums of the sums. Returns a cudaError_t as a number. */
+int floe_checksum_sums_cuda(const floe_checksum_job *job, void *stream);
 
 #ifdef __cplusplus
 }

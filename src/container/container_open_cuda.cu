@@ -26,7 +26,6 @@ __global__ __launch_bounds__(THREADS, 1) void container_open_kernel(const __grid
 
 int floe_container_open_cuda(const floe_container_open *job, void *stream)
 {
-    const floe_container_open j = *job;
-    FLOE_LAUNCH(container_open_kernel, 1, THREADS, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH(container_open_kernel, 1, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -12,9 +12,9 @@
 
 #include "base/bytes.h"
 #include "call/choice.h"
-#include "call/params.h"
+#include "call/arg_check.h"
 #include "call/resolve.h"
-#include "call/sizing.h"
+#include "call/chunking.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "codec/resolve/resolve_math.h"
 #include "container/container_cuda.h"

@@ -26,7 +26,6 @@ typedef struct workspace_call {
 
 #include "call/choice.h"
 #include "call/chunking.h"
-#include "call/params.h"
 #include "call/arg_check.h"
 #include "call/resolve.h"
 #include "container/container_cuda.h"

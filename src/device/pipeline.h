@@ -12,7 +12,7 @@
 #define FLOE_DEVICE_PIPELINE_H
 
 #include "call/ctx.h"
-#include "call/sizing.h"
+#include "call/chunking.h"
 #include "codec/codec.h"
 #include "container/container.h"
 

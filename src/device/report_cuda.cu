@@ -40,7 +40,6 @@ __global__ void report_kernel(const floe_report_job job)
 
 int floe_report_cuda(const floe_report_job *job, void *stream)
 {
-    const floe_report_job j = *job;
-    FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, j); /* not early: it follows on two streams */
+    FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, *job); /* not early: it follows on two streams */
     return (int)cudaGetLastError();
 }

@@ -329,9 +329,7 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
     chunk_part p;
     uint64_t box_lo[FLOE_MAX_RANK], box_extent[FLOE_MAX_RANK];
     floe_grid_box(h, chunk, p.at, p.extent);
-    memcpy(p.from, lo, h->rank * sizeof *lo);
-    memcpy(p.to, hi, h->rank * sizeof *hi);
-    floe_box_clip(h->rank, p.from, p.to, p.at, p.extent);
+    floe_chunk_clip(h, chunk, lo, hi, p.from, p.to);
     for (uint32_t i = 0; i < h->rank; i++) {
         box_lo[i] = p.from[i] - out_lo[i];
         box_extent[i] = p.to[i] - p.from[i];

@@ -5,8 +5,8 @@
 #define FLOE_DEVICE_STREAM_H
 
 #include "call/ctx.h"
-#include "call/sizing.h"
-#include "call/window.h"
+#include "call/chunking.h"
+#include "call/stream_io.h"
 #include "codec/codec.h"
 #include "device/device_stream.h"
 

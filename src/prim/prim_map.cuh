@@ -27,11 +27,10 @@ template <class Job, void (*worklet)(const Job *, uint64_t)>
 int floe_prim_map_cuda(const Job *job, uint64_t n, void *stream)
 {
     auto kernel = prim_map_kernel<Job, worklet>;
-    const Job copy = *job;
     if (n == 0)
         return (int)cudaSuccess;
     FLOE_LAUNCH(kernel, floe_prim_grid(floe_ceil_div(n, FLOE_PRIM_BLOCK)), FLOE_PRIM_BLOCK, 0, (cudaStream_t)stream,
-                copy, n);
+                *job, n);
     return (int)cudaGetLastError();
 }
 

@@ -11,7 +11,7 @@
 #include "prim/prim_map.h"
 #include "prim/prim_test_kit.h"
 #define FLOE_REAL_BITS 32
-#include "stage/lorenzo/lorenzo_math.h"
+#include "stage/lorenzo/lorenzo.h"
 
 static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 2049, 20011, 65536, 65537};
 enum { NSIZES = sizeof sizes / sizeof *sizes, LARGE = 300007 };

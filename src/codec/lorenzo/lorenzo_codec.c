@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/lorenzo/lorenzo_codec.h"
 
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"

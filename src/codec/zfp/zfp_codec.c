@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/zfp/zfp_codec.h"
 
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk.h"

@@ -7,7 +7,7 @@
  * Where their tiles lie blocks find out themselves, if the stream is as most are; else of the opened chunk. Whoever comes first
  * opens it, so nobody waits for a block that may not run yet.
  */
-#include "device/lorenzo/fused_decode_cuda.h"
+#include "device/lorenzo/lorenzo_fused_cuda.h"
 
 #include "backend/device.cuh"
 #include "base/dev_record.h"

@@ -10,9 +10,7 @@
 #include "base/try.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
-#include "device/lorenzo/fused_decode_cuda.h"
-#include "device/lorenzo/small_cuda.h"
-#include "device/lorenzo/small_decode_cuda.h"
+#include "device/lorenzo/lorenzo_fused_cuda.h"
 
 /* ---- compression: few tiles ---------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * it hashes its share of the payload; the last block is told all shares, and writes what needs them.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
-#include "device/lorenzo/small_cuda.h"
+#include "device/lorenzo/lorenzo_fused_cuda.h"
 
 #include "base/dev_record.h"
 #include "container/checksum_cuda.cuh"

@@ -5,7 +5,7 @@
  * it, as of the chunk that is expected, whether it is that one or not. The block that is done last reports.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
-#include "device/lorenzo/small_decode_cuda.h"
+#include "device/lorenzo/lorenzo_fused_cuda.h"
 
 #include "base/dev_record.h"
 #include "base/real.h"

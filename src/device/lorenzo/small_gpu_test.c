@@ -2,7 +2,7 @@
 /* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
 #include "backend/limits_cuda.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
-#include "device/lorenzo/small_cuda.h"
+#include "device/lorenzo/lorenzo_fused_cuda.h"
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
 static void run_small(encoding *e)

@@ -34,7 +34,7 @@ typedef struct workspace_call {
 
 #include "base/hd.h"
 #include "codec/zfp/gpu/zfp_kernels.h"
-#include "container/checksum_cuda.h"
+#include "container/container_cuda.h"
 
 enum { WALKED_CHUNK = 8 }; /* blocks: few places, and decoding takes little beside finding them */
 

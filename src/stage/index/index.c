@@ -234,36 +234,16 @@ floe_status floe_side_index_encode(const floe_index_spec *spec, const floe_index
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
-/* The places of a partition, or what is wrong with it. */
-static const char *decode_part(const floe_side_index *x, uint64_t p, const floe_index_part *part, uint64_t *places)
+static floe_status bad_part(const floe_side_index *x, uint64_t p, floe_index_fault fault, floe_error *err)
 {
-    if (!floe_index_part_is_sane(x, p, part))
-        return "its head does not follow from those before";
-    const uint64_t end = floe_index_part_end(x, p);
-    if (part->place > end || end > x->end)
-        return "it begins behind its end";
-    if (!floe_index_rests_are_zero(x, p, part))
-        return "unused bits are not 0";
-    uint64_t left = end - part->place;
-    for (uint64_t k = 0; k < part->stored; k++) {
-        const uint64_t extra = floe_index_extra(x, part, k);
-        places[k] = end - left;
-        if (extra > left || part->least > left - extra)
-            return "its lengths reach past its end";
-        left -= extra + part->least;
-    }
-    if (part->stored == part->count && left != 0)
-        return "its lengths do not reach its end";
-    if (part->stored < part->count)
-        places[part->count - 1] = end - left;
-    return NULL;
-}
-
-static floe_status bad_part(const floe_side_index *x, uint64_t p, const char *why, floe_error *err)
-{
+    static const char *const text[] = {[FLOE_INDEX_BAD_HEAD] = "its head does not follow from those before",
+                                       [FLOE_INDEX_BAD_END] = "it begins behind its end",
+                                       [FLOE_INDEX_BAD_REST] = "unused bits are not 0",
+                                       [FLOE_INDEX_LONG] = "its lengths reach past its end",
+                                       [FLOE_INDEX_SHORT] = "its lengths do not reach its end"};
     const floe_index_part part = floe_index_part_of(x, p);
     return floe_fail(err, FLOE_ERR_FORMAT, "index: chunks %llu to %llu: %s", (ull)part.first,
-                     (ull)(part.first + part.count - 1), why);
+                     (ull)(part.first + part.count - 1), text[fault]);
 }
 
 typedef struct decoder {
@@ -280,7 +260,7 @@ static void partitions_task(void *arg, uint64_t task, uint32_t worker)
     const uint64_t end = floe_min64((task + 1) * a_task, x->npartitions);
     for (uint64_t p = task * a_task; p < end && p < d->failed[worker]; p++) {
         const floe_index_part part = floe_index_part_of(x, p);
-        if (decode_part(x, p, &part, d->places + part.first))
+        if (floe_index_part_places(x, p, &part, d->places + part.first) != FLOE_INDEX_GOOD)
             d->failed[worker] = p;
     }
 }
@@ -298,7 +278,7 @@ static floe_status decode_partitions(const floe_cpu *cpu, decoder *d, floe_error
     if (bad == UINT64_MAX)
         return FLOE_OK;
     const floe_index_part part = floe_index_part_of(x, bad);
-    return bad_part(x, bad, decode_part(x, bad, &part, d->places + part.first), err);
+    return bad_part(x, bad, floe_index_part_places(x, bad, &part, d->places + part.first), err);
 }
 
 /* Lengths alone: the sum of each run of them goes where the run's first place will be; then sums become places. */
@@ -335,17 +315,17 @@ static floe_status decode_lengths(const floe_cpu *cpu, decoder *d, floe_error *e
     const uint64_t nruns = floe_ceil_div(x->nchunks, TASK_CHUNKS);
     uint64_t place = x->begin;
     if (!floe_index_rests_are_zero(x, 0, &part))
-        return bad_part(x, 0, "unused bits are not 0", err);
+        return bad_part(x, 0, FLOE_INDEX_BAD_REST, err);
     floe_cpu_parallel(cpu, nruns, sums_task, d);
     for (uint64_t run = 0; run < nruns; run++) {
         const uint64_t sum = d->places[run * TASK_CHUNKS];
         d->places[run * TASK_CHUNKS] = place;
         if (sum > x->end - place)
-            return bad_part(x, 0, "its lengths reach past its end", err);
+            return bad_part(x, 0, FLOE_INDEX_LONG, err);
         place += sum;
     }
     if (place != x->end)
-        return bad_part(x, 0, "its lengths do not reach its end", err);
+        return bad_part(x, 0, FLOE_INDEX_SHORT, err);
     floe_cpu_parallel(cpu, nruns, places_task, d);
     return FLOE_OK;
 }

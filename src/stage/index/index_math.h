@@ -265,4 +265,37 @@ FLOE_HD bool floe_index_rests_are_zero(const floe_side_index *x, uint64_t p, con
     return floe_index_rest_is_zero(x, part->at + part->stored * part->stride);
 }
 
+typedef enum floe_index_fault {
+    FLOE_INDEX_GOOD,
+    FLOE_INDEX_BAD_HEAD,
+    FLOE_INDEX_BAD_END,
+    FLOE_INDEX_BAD_REST,
+    FLOE_INDEX_LONG,
+    FLOE_INDEX_SHORT
+} floe_index_fault;
+
+/* The places of a partition's chunks, or what is wrong with it. */
+FLOE_HD floe_index_fault floe_index_part_places(const floe_side_index *x, uint64_t p, const floe_index_part *part,
+                                                uint64_t *places)
+{
+    if (!floe_index_part_is_sane(x, p, part))
+        return FLOE_INDEX_BAD_HEAD;
+    const uint64_t end = floe_index_part_end(x, p);
+    if (part->place > end || end > x->end)
+        return FLOE_INDEX_BAD_END;
+    if (!floe_index_rests_are_zero(x, p, part))
+        return FLOE_INDEX_BAD_REST;
+    uint64_t left = end - part->place;
+    for (uint64_t k = 0; k < part->stored; k++) {
+        const uint64_t extra = floe_index_extra(x, part, k);
+        places[k] = end - left;
+        if (extra > left || part->least > left - extra)
+            return FLOE_INDEX_LONG;
+        left -= extra + part->least;
+    }
+    if (part->stored < part->count)
+        places[part->count - 1] = end - left;
+    return part->stored == part->count && left != 0 ? FLOE_INDEX_SHORT : FLOE_INDEX_GOOD;
+}
+
 #endif

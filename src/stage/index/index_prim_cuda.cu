@@ -46,10 +46,9 @@ extern "C" int floe_index_read_part_map_cuda(const floe_index_read *job, uint64_
 {
     if (job->index.form == FLOE_INDEX_OFFSETS)
         return floe_prim_map_cuda<floe_index_read, floe_index_read_part>(job, n, stream);
-    const floe_index_read copy = *job;
     if (n == 0)
         return (int)cudaSuccess;
     FLOE_LAUNCH(index_partitions_kernel, floe_prim_grid(floe_ceil_div(n, FLOE_PRIM_BLOCK / FLOE_WARP)), FLOE_PRIM_BLOCK,
-                0, (cudaStream_t)stream, copy);
+                0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -286,23 +286,13 @@ FLOE_HD void floe_index_read_part(const floe_index_read *r, uint64_t p)
     const uint64_t chunks = floe_index_partition_chunks(&r->index), first = p * chunks;
     const uint64_t count = floe_min64(chunks, r->index.nchunks - first);
     floe_index_part part;
-    memset(&part, 0, sizeof part);
-    bool good = x->npartitions > 0;
-    if (good)
+    r->wrong[p] = x->npartitions == 0;
+    if (!r->wrong[p]) {
         part = floe_index_part_of(x, p);
-    good = good && floe_index_part_is_sane(x, p, &part);
-    const uint64_t end = good ? floe_index_part_end(x, p) : 0;
-    good = good && part.place <= end && end <= x->end && floe_index_rests_are_zero(x, p, &part);
-    uint64_t left = good ? end - part.place : 0;
-    for (uint64_t k = 0; k < count; k++) {
-        const uint64_t extra = good && k < part.stored ? floe_index_extra(x, &part, k) : 0;
-        r->places[first + k] = good ? end - left : 0;
-        if (k >= part.stored)
-            continue;
-        good = good && extra <= left && part.least <= left - extra;
-        left -= good ? extra + part.least : 0;
+        r->wrong[p] = floe_index_part_places(x, p, &part, r->places + first) != FLOE_INDEX_GOOD;
     }
-    r->wrong[p] = !good || (part.stored == part.count && left != 0);
+    for (uint64_t k = 0; r->wrong[p] && k < count; k++)
+        r->places[first + k] = 0;
 }
 
 #endif

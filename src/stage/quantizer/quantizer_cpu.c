@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a CPU quantizes: loops that compilers turn into vector code, a second look only at rows with exceptions. */
-#include "stage/quantizer/quantizer_row.h"
+#include "stage/quantizer/quantizer_math.h"
 
 #include "stage/quantizer/quantizer_init_math.h"
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "stage/quantizer/quantizer_math.h"
-#include "stage/quantizer/quantizer_row.h"
 #include "tests/hostile_kit.h"
 
 /* Both instruction sets, whichever this file is compiled for. */

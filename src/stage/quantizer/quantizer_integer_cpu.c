@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Integers of the width of FLOE_REAL_BITS. They travel in the place of reals, as patterns: nothing here makes a real of
  * them. The only exceptions are values with the bits of z->fill. */
-#include "stage/quantizer/quantizer_row.h"
 
 #include "stage/quantizer/quantizer_math.h"
 

@@ -2,7 +2,7 @@
 /* Bits -> blocks. Nothing that the bits say is believed: a block ends with maxbits, and a stream's end is read from a copy
  * that goes on with zeros. */
 #include "stage/zfpblock/zfpblock_planes.h"
-#include "stage/zfpblock/zfpblock_four_get.h"
+#include "stage/zfpblock/zfpblock_four.h"
 #include "stage/zfpblock/zfpblock_reader.h"
 #include "stage/zfpblock/zfpblock_sixteen.h"
 #include "stage/zfpblock/zfpblock_walk.h"

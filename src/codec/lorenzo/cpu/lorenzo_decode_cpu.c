@@ -4,7 +4,7 @@
 #include "codec/lorenzo/format/lorenzo_rows.h"
 
 #include "base/try.h"
-#include "stage/quantizer/quantizer_row.h"
+#include "stage/quantizer/quantizer_math.h"
 
 typedef FLOE_R(floe_tile_scratch) tile_scratch;
 

@@ -2,7 +2,7 @@
 /* Encoding a tile: quantize a step, close the gaps that exceptions leave, predict, pack; then put the parts together. */
 #include "codec/lorenzo/format/lorenzo_rows.h"
 
-#include "stage/quantizer/quantizer_row.h"
+#include "stage/quantizer/quantizer_math.h"
 
 typedef FLOE_R(floe_tile_scratch) tile_scratch;
 

@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
-#include "codec/lorenzo/format/lorenzo_estimate.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 

@@ -2,7 +2,7 @@
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
 
 #include "codec/lorenzo/format/lorenzo_rows.h"
-#include "stage/quantizer/quantizer_row.h"
+#include "stage/quantizer/quantizer_math.h"
 
 typedef FLOE_R(floe_tile_scratch) tile_scratch;
 

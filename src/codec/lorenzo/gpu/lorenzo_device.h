@@ -139,7 +139,7 @@ typedef struct floe_lorenzo_uniform {
 bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
                              floe_lorenzo_uniform *even);
 
-/* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/small_cuda.h. */
+/* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/lorenzo_fused_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
  * the kernels' tables are sized. */
 enum { FLOE_SMALL_PROCESSORS = 132, FLOE_SMALL_MOST = 8 * FLOE_SMALL_PROCESSORS };

@@ -8,7 +8,6 @@
 #include "backend/cuda.h"
 #include "base/try.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
-#include "codec/lorenzo/format/lorenzo_estimate.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "field/dtype_math.h"
 

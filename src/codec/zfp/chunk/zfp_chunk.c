@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "codec/zfp/chunk/zfp_exact.h"
 
 void floe_zfp_chunk_header_write(const floe_zfp_chunk *c, void *dst)
 {

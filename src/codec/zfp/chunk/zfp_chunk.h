@@ -10,9 +10,9 @@
 #ifndef FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_H
 #define FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_H
 
+#include "codec/codec.h"
 #include "codec/zfp/chunk/zfp_chunk_math.h"
 #include "stage/cells/cells.h"
-#include "codec/codec.h"
 
 void floe_zfp_chunk_header_write(const floe_zfp_chunk *chunk, void *dst);
 /* Untrusted: floe_zfp_chunk_of_words, in words. */
@@ -27,5 +27,33 @@ size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, 
 floe_status floe_zfp_chunk_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_zfp_chunk_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_zfp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
+
+/* Rows of values before and after zfp, by element type and instruction set: what zfp must not see, and what it missed. */
+/* Values that must come back bit for bit besides NaN, infinities and -0, of which integers have none. */
+typedef struct floe_zfp_promise {
+    double tolerance; /* a difference of doubles, rounded, that is not above this is within the bound */
+    bool has_fill;
+    uint64_t fill_bits;
+} floe_zfp_promise;
+
+typedef struct floe_zfp_exact_ops {
+    /* n values, `step` elements apart -> dst, without gaps. Where zfp would suffer from one (not finite, or fill), the last
+     * good one stands in its place; *good: its bits, before and after. Returns how many that are. */
+    uint64_t (*clean)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
+                      uint64_t *good);
+    /* Bit i of the result: value i of n (at most 64) did not come back as it must. src: the original values, `step` elements
+     * apart; back: contiguous. *worst: raised to the largest |x - y| of the others, if finite. */
+    uint64_t (*misses)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, const void *back,
+                       double *worst);
+} floe_zfp_exact_ops;
+
+const floe_zfp_exact_ops *floe_zfp_exact_ops_of(floe_dtype dtype, floe_isa isa);
+
+/* What these parameters promise, with the tolerance that is safe for their bound. Where they have none (rate, prec) all errors
+ * are right as long as finite values stay finite. */
+floe_zfp_promise floe_zfp_promise_of(const floe_codec_params *params);
+
+/* Codec zfp: its row of the table. docs/format/zfp_chunk.md. */
+extern const floe_codec_ops floe_zfp_codec;
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk.h"
-#include "codec/zfp/chunk/zfp_exact.h"
 #include "codec/zfp/stream/zfp_stream.h"
 #include "field/dtype_math.h"
 

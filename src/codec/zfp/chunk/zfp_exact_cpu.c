@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/zfp/chunk/zfp_exact.h"
+#include "codec/zfp/chunk/zfp_chunk.h"
 
 #include "codec/zfp/chunk/zfp_exact_math.h"
 

@@ -8,7 +8,7 @@
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/gpu/zfp_launch.cuh"
-#include "stage/zfpblock/zfpblock_next_dev.cuh"
+#include "stage/zfpblock/zfpblock_read_dev.cuh"
 
 namespace
 {

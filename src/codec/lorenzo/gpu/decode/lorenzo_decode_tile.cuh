@@ -12,7 +12,7 @@
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
 #include "stage/huffman/huffman_decode_dev.cuh"
-#include "stage/lorenzo/lorenzo_math.h"
+#include "stage/lorenzo/lorenzo.h"
 #include "stage/pack/pack.h"
 #include "stage/quantizer/quantizer_math.h"
 

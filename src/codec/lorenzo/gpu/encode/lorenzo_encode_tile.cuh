@@ -11,7 +11,7 @@
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
 #include "stage/huffman/huffman_symbols_dev.cuh"
-#include "stage/lorenzo/lorenzo_math.h"
+#include "stage/lorenzo/lorenzo.h"
 #include "stage/pack/pack.h"
 #include "stage/quantizer/quantizer_init_math.h"
 #include "stage/quantizer/quantizer_math.h"
