@@ -19,7 +19,7 @@ typedef struct study_shape {
     uint32_t tile[3], group[3];
 } study_shape;
 
-/* Where the mode (stage/lorenzo/lorenzo_math.h) of a tile comes from. */
+/* Where the mode (stage/lorenzo/lorenzo.h) of a tile comes from. */
 typedef enum study_scope { STUDY_FIRST_STEP, STUDY_WHOLE_TILE, STUDY_EACH_STEP } study_scope;
 typedef struct study_choice {
     const char *name;

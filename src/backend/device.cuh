@@ -195,6 +195,17 @@ FLOE_DEV void floe_copy4_async(void *shared, const void *global)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
+/* 16 bytes where they are there, else zeros. */
+FLOE_DEV void floe_copy16_async_if(bool there, void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, there ? 16 : 0, 16);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(there ? 16 : 0)
+                 : "memory");
+#endif
+}
 /* Of 16 bytes the first nbytes; the others become 0, but all 16 are touched: they are there. */
 FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
 {

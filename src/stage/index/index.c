@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "stage/index/index_math.h"
 
 typedef unsigned long long ull;
 

@@ -4,7 +4,7 @@
 #define FLOE_STAGE_INDEX_DEV_CUH
 
 #include "backend/device.cuh"
-#include "stage/index/index_math.h"
+#include "stage/index/index.h"
 
 /* No true sum is near this; sums of a lie stay here. */
 #define FLOE_INDEX_SUM_MOST ((uint64_t)1 << 63)

@@ -6,7 +6,7 @@
 #ifndef FLOE_STAGE_INDEX_PRIM_MATH_H
 #define FLOE_STAGE_INDEX_PRIM_MATH_H
 
-#include "stage/index/index_math.h"
+#include "stage/index/index.h"
 #include "stage/index/index_prim.h"
 
 /* What groups of chunks need at most: of a length, of a least one, of a width, each a number. Groups are the partitions, but

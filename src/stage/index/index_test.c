@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "stage/index/index_math.h"
+#include "stage/index/index.h"
 #include "tests/hostile_kit.h"
 
 enum { FORMS = 4, NBLOCKS = 40000 };
