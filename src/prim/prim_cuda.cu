@@ -96,7 +96,13 @@ __global__ void tile_scan_kernel(bool inclusive, const void *in, uint64_t *out, 
 #pragma unroll
         for (uint32_t k = 0; k < LINE; k++)
             sum += line[k];
-        uint64_t all, word = (starts ? starts[tile] : 0) + floe_block_sum_before(sum, warps, WARPS, &all);
+        const uint64_t end = floe_warp_sum_to(sum);
+        if (floe_lane() == FLOE_WARP - 1)
+            warps[threadIdx.x / FLOE_WARP] = end;
+        __syncthreads();
+        uint64_t word = (starts ? starts[tile] : 0) + (end - sum);
+        for (uint32_t w = 0; w < threadIdx.x / FLOE_WARP; w++)
+            word += warps[w];
 #pragma unroll
         for (uint32_t k = 0; k < LINE; k++) {
             const uint64_t before = word;
@@ -222,11 +228,17 @@ struct sort_shared {
 /* Counts of all warps to places in the sorted tile, digits first and warps second; all of the block. */
 FLOE_DEV void sort_places(sort_shared *shared, const sort_pass &s, uint64_t tile)
 {
-    const uint32_t digit = threadIdx.x;
-    uint32_t total = 0, all;
+    const uint32_t digit = threadIdx.x, warp = threadIdx.x / FLOE_WARP;
+    uint32_t total = 0;
     for (uint32_t w = 0; w < WARPS; w++)
         total += shared->counts[w][digit];
-    uint32_t at = floe_block_sum_before(total, shared->warps, WARPS, &all);
+    const uint32_t end = floe_warp_sum_to(total);
+    if (floe_lane() == FLOE_WARP - 1)
+        shared->warps[warp] = end;
+    __syncthreads();
+    uint32_t at = end - total;
+    for (uint32_t w = 0; w < warp; w++)
+        at += shared->warps[w];
     shared->shift[digit] = s.places[digit * s.ntiles + tile] - at;
     for (uint32_t w = 0; w < WARPS; w++) {
         const uint32_t here = shared->counts[w][digit];
