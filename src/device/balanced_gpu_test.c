@@ -103,7 +103,7 @@ static void damaged_streams(void **state)
     (void)state;
     for (int i = 0; i < NCASES; i += one_in(3)) {
         made m = make(&cases[i]);
-        for (int r = 0; r < (is_small() ? 3 : 60); r++) {
+        for (int r = 0; r < (is_few() ? 1 : is_small() ? 3 : 60); r++) {
             const uint64_t at = any(m.stream_nbytes);
             const bool cut = any(4) == 0;
             const uint8_t bit = cut ? 0 : (uint8_t)(1u << any(8));

@@ -48,5 +48,7 @@ static inline bool is_few(void)
 
 /* What to count on by from one trial to the next: all are made, but one in so many where they are watched. */
 static inline int one_in(int many) { return is_watched() ? many : 1; }
+/* The same where few are to be made. */
+static inline int few_in(int many) { return is_few() ? many : 1; }
 
 #endif

@@ -136,7 +136,7 @@ static void equals_the_cpu(void **state)
     for (size_t k = 0; k < NELEMS(trials); k++)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = 0; kind < KIT_KINDS; kind++)
-                if (!is_small() || kit_draw(is_few() ? 12 : 4) == 0)
+                if (!is_small() || kit_draw(is_few() ? 24 : 4) == 0)
                     check((floe_dtype)dtype, trials[k].rank, trials[k].shape, (kit_kind)kind, trials[k].window,
                           trials[k].step);
     assert_true(nfast > 0 && nquick > 0);
@@ -151,7 +151,7 @@ static void slices_equal_the_cpu(void **state)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = 0; kind < KIT_KINDS; kind++)
                 for (int weights = FLOE_SSIM_WEIGHTS_UNIFORM; weights <= FLOE_SSIM_WEIGHTS_GAUSSIAN; weights++) {
-                    if (k == 3 ? is_small() || kind != KIT_SMOOTH : is_small() && kit_draw(k ? 8 : 3))
+                    if (k == 3 ? is_small() || kind != KIT_SMOOTH : is_small() && kit_draw((k ? 8 : 3) * few_in(2)))
                         continue;
                     kit_fields f = kit_fields_of((floe_dtype)dtype, 4, shapes[k], (kit_kind)kind);
                     double min, max;
@@ -168,7 +168,7 @@ static void axes_are_told_apart(void **state)
     static const uint64_t windows[][4] = {{1, 1, 1, 5}, {1, 1, 4, 1}, {1, 6, 1, 3}, {2, 1, 1, 1},
                                           {3, 9, 1, 9}, {1, 9, 4, 4}, {1, 1, 5, 5}, {1, 3, 9, 9}};
     for (size_t k = 0; k < NELEMS(windows); k++)
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = is_few() && k % 2; turn < 2; turn += few_in(2)) {
             kit_fields f = kit_fields_of(turn ? FLOE_F32 : FLOE_F64, 4, (const uint64_t[]){4, 9, 15, 65}, KIT_NOISE);
             double min, max;
             kit_range(&f, &min, &max);
@@ -207,7 +207,7 @@ static void views_equal_the_cpu(void **state)
 static void ends_of_rows_equal_the_cpu(void **state)
 {
     (void)state;
-    for (uint64_t length = 80; length < 84; length++) {
+    for (uint64_t length = 80; length < 84; length += (uint64_t)few_in(3)) {
         kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){9, 30, 92}, KIT_SMOOTH);
         floe_pair view = f.pair;
         view.shape[3] = length;
@@ -317,8 +317,8 @@ static void many_at_once(void **state)
 {
     (void)state;
     kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){18, 40, 70}, KIT_SMOOTH);
-    for (uint32_t careful = 0; careful < 8; careful += (uint32_t)one_in(3))
-        for (uint32_t first = 0; first < 3; first++) {
+    for (uint32_t careful = 0; careful < 8; careful += (uint32_t)few_in(3))
+        for (uint32_t first = is_few() ? careful / 3 : 0; first < 3; first += (uint32_t)few_in(3)) {
             floe_ssim_options all[] = {floe_ssim_options_of(&f.pair, 8, 1, -1.5, 1.5),
                                        floe_ssim_options_image(FLOE_SSIM_WEIGHTS_UNIFORM, -1.5, 1.5),
                                        floe_ssim_options_image(FLOE_SSIM_WEIGHTS_GAUSSIAN, -1.5, 1.5)};

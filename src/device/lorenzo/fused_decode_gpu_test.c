@@ -116,7 +116,7 @@ static void same_values(void **state)
 static void damaged_streams(void **state)
 {
     (void)state;
-    const int rounds = is_watched() ? 1 : is_small() ? 12 : 60;
+    const int rounds = is_watched() ? 1 : is_few() ? 4 : is_small() ? 12 : 60;
     for (int i = 0; i < NCASES; i++) {
         made m = make(&cases[i]);
         for (int r = 0; r < rounds; r++) {

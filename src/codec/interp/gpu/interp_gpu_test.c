@@ -133,10 +133,11 @@ static device_field device_of(const sample *s, const void *values, bool strided)
     return d;
 }
 
+/* By all ways, or where few are to be made by one. */
 static void compare_compressed(const sample *s, const floe_params *p, const void *values, const uint8_t *stream,
-                               uint64_t nbytes)
+                               uint64_t nbytes, size_t turn)
 {
-    for (int way = 0; way < 3; way++) {
+    for (int way = is_few() ? (int)(turn % 3) : 0; way < 3; way += few_in(3)) {
         device_field d = device_of(s, values, way == 1);
         const floe_field host = floe_field_of(values, s->dtype, s->rank, s->shape);
         uint8_t *got = malloc(nbytes + GUARD), *dev_stream;
@@ -217,7 +218,7 @@ static void bytes_and_values(void **unused)
         const uint64_t room = floe_compress_bound(&field, &p);
         uint8_t *stream = malloc(room);
         assert_int_equal(floe_compress(cpu, &field, &p, stream, room, &nbytes), FLOE_OK);
-        compare_compressed(s, &p, values, stream, nbytes);
+        compare_compressed(s, &p, values, stream, nbytes, k / 9);
         assert_int_equal(compare_decoded(s, stream, nbytes, false), FLOE_OK);
         assert_int_equal(compare_decoded(s, stream, nbytes, true), FLOE_OK);
         free(stream);

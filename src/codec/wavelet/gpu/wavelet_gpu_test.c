@@ -160,9 +160,9 @@ static void shapes_modes_and_kinds(void **unused)
                  {4, {9, 7, 18, 30}}, {2, {2000, 3}},  {3, {3, 400, 7}}};
     uint64_t state = 9, turn = 0;
     (void)unused;
-    for (uint64_t n = 1; n <= 40; n += (uint64_t)one_in(7))
+    for (uint64_t n = 1; n <= 40; n += (uint64_t)(is_watched() ? 7 : few_in(3)))
         one_chunk(turn & 1 ? FLOE_F64 : FLOE_F32, 1, &n, turn), turn++;
-    for (int k = 0; k < (is_watched() ? 10 : is_small() ? 60 : 400); k++, turn++) {
+    for (int k = 0; k < (is_watched() ? 10 : is_few() ? 24 : is_small() ? 60 : 400); k++, turn++) {
         uint64_t extent[FLOE_MAX_RANK];
         const uint32_t rank = 2 + (uint32_t)(k % 3);
         for (uint32_t a = 0; a < rank; a++)
@@ -178,7 +178,7 @@ static void damaged_chunks_by_gpu(void **unused)
 {
     static const uint64_t extent[] = {9, 20, 31};
     static double data[9 * 20 * 31];
-    const uint64_t count = is_watched() ? 4 : is_small() ? 30 : 300;
+    const uint64_t count = is_watched() ? 4 : is_few() ? 10 : is_small() ? 30 : 300;
     uint64_t state = 11, ngood = 0, nbad = 0;
     mutant m = {NULL, 0, 0};
     (void)unused;
@@ -246,7 +246,7 @@ static void whole_calls(void **unused)
     static float values[33 * 34 * 30], wanted[33 * 34 * 30], got[33 * 34 * 30];
     (void)unused;
     hostile_fill(FLOE_F32, HOSTILE_SMOOTH, HOSTILE_COUNT(values), 0.25, 0, 1, values);
-    for (size_t k = 0; k < 2 * HOSTILE_COUNT(texts); k += (size_t)one_in(3)) {
+    for (size_t k = 0; k < 2 * HOSTILE_COUNT(texts); k += (size_t)few_in(3)) {
         const bool boxed = k % 2;
         const uint64_t box[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}, *n = boxed ? box : shape;
         const floe_field field = floe_field_of(values, FLOE_F32, 3, shape);

@@ -337,7 +337,7 @@ static void same_values(void **state)
 {
     (void)state;
     uint64_t random = 1;
-    for (uint32_t i = 0; i < 2 * NSAMPLES; i += (uint32_t)one_in(5)) {
+    for (uint32_t i = 0; i < 2 * NSAMPLES; i += (uint32_t)(is_watched() ? 5 : few_in(3))) {
         sample c = samples[i / 2];
         stream s;
         device d;
@@ -406,7 +406,7 @@ static void mutate_entry(stream *s, uint64_t *random)
 static void damaged_streams(void **state)
 {
     (void)state;
-    const int tries = is_watched() ? 1 : is_small() ? 4 : 24, step = is_few() && !is_watched() ? 2 : 1;
+    const int tries = is_watched() ? 1 : is_small() ? 4 : 24, step = is_few() && !is_watched() ? 3 : 1;
     uint64_t random = 2, refused = 0, tried = 0;
     for (uint32_t i = 0; i < 2 * NSAMPLES; i++) {
         sample c = samples[i / 2];
