@@ -317,7 +317,7 @@ static void damage(mutant *m, const mutant *other, const floe_info *info, uint64
 static void damaged_streams(void **unused)
 {
     (void)unused;
-    const uint64_t count = count_from("FLOE_MUTATIONS", is_watched() ? 40 : is_few() ? 80 : is_small() ? 200 : 4000);
+    const uint64_t count = count_from("FLOE_MUTATIONS", is_watched() ? 40 : is_small() ? 200 : 4000);
     const uint64_t first = count_from("FLOE_FIRST", 0);
     static random_case cases[NSEEDS];
     static mutant seeds[NSEEDS];
@@ -397,7 +397,7 @@ static void check_compressed(const uint8_t *stream, uint64_t nbytes, uint64_t ro
 static void random_fields(void **unused)
 {
     (void)unused;
-    const uint64_t count = count_from("FLOE_FIELDS", is_few() ? 15 : is_small() ? 60 : 2000);
+    const uint64_t count = count_from("FLOE_FIELDS", is_watched() ? 15 : is_few() ? 24 : is_small() ? 60 : 2000);
     const uint64_t first = count_from("FLOE_FIRST", 0);
     for (turn_now = first; turn_now < first + count; turn_now++) {
         random_case c = random_case_of(turn_now, MOST);

@@ -136,7 +136,7 @@ static void equals_the_cpu(void **state)
     for (size_t k = 0; k < NELEMS(trials); k++)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = 0; kind < KIT_KINDS; kind++)
-                if (!is_small() || kit_draw(is_few() ? 24 : 4) == 0)
+                if (!is_small() || kit_draw(is_few() ? 12 : 4) == 0)
                     check((floe_dtype)dtype, trials[k].rank, trials[k].shape, (kit_kind)kind, trials[k].window,
                           trials[k].step);
     assert_true(nfast > 0 && nquick > 0);
@@ -151,7 +151,7 @@ static void slices_equal_the_cpu(void **state)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = 0; kind < KIT_KINDS; kind++)
                 for (int weights = FLOE_SSIM_WEIGHTS_UNIFORM; weights <= FLOE_SSIM_WEIGHTS_GAUSSIAN; weights++) {
-                    if (k == 3 ? is_small() || kind != KIT_SMOOTH : is_small() && kit_draw((k ? 8 : 3) * few_in(2)))
+                    if (k == 3 ? is_small() || kind != KIT_SMOOTH : is_small() && kit_draw(k ? 8 : 3))
                         continue;
                     kit_fields f = kit_fields_of((floe_dtype)dtype, 4, shapes[k], (kit_kind)kind);
                     double min, max;

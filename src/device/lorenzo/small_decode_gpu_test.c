@@ -192,7 +192,7 @@ static void damage_one(made *m, uint8_t *right)
 static void damaged_payloads(void **state)
 {
     (void)state;
-    const int rounds = is_watched() ? 2 : is_few() ? 5 : is_small() ? 12 : 60;
+    const int rounds = is_watched() ? 2 : is_small() ? 12 : 60;
     FOR_EACH_SAMPLE(m)
     {
         if (i_ == LARGE)
