@@ -207,7 +207,9 @@ static inline void symbols_of_group(uint32_t width, const floe_uint *residual, u
     case 2: symbols_of_values(2, 4, residual, symbol); break;
     case 3:
     case 4: symbols_of_values(4, 2, residual, symbol); break;
-    default: symbols_of_values(8, 1, residual, symbol); break;
+    default: /* not bit by bit, which -O2 does not see through */
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            symbol[k] = (uint8_t)residual[k];
     }
 }
 
@@ -218,7 +220,9 @@ static inline void group_of_symbols(uint32_t width, const uint8_t *symbol, floe_
     case 2: values_of_symbols(2, 4, symbol, residual); break;
     case 3:
     case 4: values_of_symbols(4, 2, symbol, residual); break;
-    default: values_of_symbols(8, 1, symbol, residual); break;
+    default:
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            residual[k] = symbol[k];
     }
 }
 
