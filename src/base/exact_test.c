@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact comparisons against whole-number arithmetic that is wide enough, and decibels against libm. */
 #include "base/exact_math.h"
-#include "base/exact_math.h"
 
 #include <float.h>
 

@@ -193,7 +193,7 @@ static void every_extent(void **unused)
     uint64_t turn = 0;
     (void)unused;
     for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
-        for (uint64_t n = 2; n <= MOST; n += (uint64_t)(is_watched() ? 11 : few_in(2)))
+        for (uint64_t n = 2; n <= MOST; n += (uint64_t)(is_watched() ? 11 : few_in(3)))
             for (int ends = 0; ends <= floe_wavelet_interpolates((floe_wavelet_bank)bank); ends++)
                 for (int k = 0; k < 2; k++, turn++) {
                     const uint32_t way = (uint32_t)(turn % 7);
