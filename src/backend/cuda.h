@@ -97,7 +97,7 @@ const char *floe_cuda_loaded_from(void);
 bool floe_cuda_host_reaches(const void *p);
 
 /* False: p is memory that the device cannot read, pageable memory of a host whose GPU has no way into it. Takes less than a
- * microsecond, waits for nothing, and may be asked while a stream is captured. */
+ * microsecond, waits for nothing, and may be called while a stream is captured. */
 bool floe_cuda_device_reaches(int device, const void *p);
 
 #endif

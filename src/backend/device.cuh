@@ -248,7 +248,7 @@ template <int N> FLOE_DEV void floe_copy_async_wait_but()
 FLOE_DEV void floe_copy_async_wait() { floe_copy_async_wait_but<0>(); }
 
 /*
- * Counters in device memory by which blocks tell others that their writes are done. Who has read all of what is counted reads
+ * Counters in device memory by which blocks report that their writes are done. Who has read all of what is counted reads
  * those writes, as does a thread that meets it at a barrier behind that. Cheaper than a fence and a relaxed access: the fence
  * of CUDA C++ orders more.
  */

@@ -58,7 +58,7 @@ static bool decodes(const floe_codec_decode *d)
     return d->nchunks > 0 && quantized && !floe_lorenzo_decode_of(d)->huffman;
 }
 
-/* What the blocks tell one another. */
+/* What the blocks exchange. */
 static size_t fused_decode_nbytes(const floe_codec_decode *d)
 {
     const size_t nbytes =

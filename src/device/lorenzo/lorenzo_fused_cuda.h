@@ -20,7 +20,7 @@ enum { FLOE_SMALL_HEADER_WORDS = 24 }; /* of 8 bytes: more than a header without
 
 enum { FLOE_SMALL_HASHERS = 264 }; /* blocks that hash, at most: two for each of FLOE_SMALL_PROCESSORS */
 
-/* What blocks tell one another while they finish a stream; device memory. All 0 before. */
+/* What blocks exchange while they finish a stream; device memory. All 0 before. */
 typedef struct floe_small_finish {
     uint64_t terms[FLOE_SMALL_HASHERS][2]; /* of the payload's checksum: halves of what each block that hashes has */
     uint64_t nleft;                        /* other blocks that have nothing more to do */
@@ -52,11 +52,11 @@ int floe_small_cuda(const floe_small_job *job, uint32_t *asked, void *stream);
 /* A stream of one chunk of f32 in device memory by a single kernel, for the same reason. What it finds, and says, is what the
  * kernels of larger fields find. */
 
-/* What the blocks of the kernel tell one another; device memory. All 0 before and after it. */
+/* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
 typedef struct floe_small_decode_state {
     unsigned long long tallies[2]; /* scratch of the payload's checksum */
     uint32_t statuses[4];     /* of container, payload, opening and decoding: the first that is not FLOE_OK stands */
-    unsigned long long ndone; /* blocks; in the upper half how many of them have told a status */
+    unsigned long long ndone; /* blocks; in the upper half how many of them have reported a status */
 } floe_small_decode_state;
 
 /* No swap of four axes is guessed, encoder pack only: call.decoders is NULL. Scratch of the call is its tables, if any. */
@@ -77,7 +77,7 @@ int floe_small_decode_cuda(const floe_small_decode_job *job, void *stream);
 /* A stream of encoder pack in device memory by a single kernel: what blocks check and what others decode is the same part of the
  * stream, which comes from memory once. */
 
-/* What the blocks of the kernel tell one another; device memory. All 0 before and after it. */
+/* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
 typedef struct floe_fused_decode_state {
     uint64_t ndone;       /* blocks, but for the one that reports */
     uint64_t nopen;       /* chunks of the grid that was guessed */
@@ -90,7 +90,7 @@ typedef struct floe_fused_decode_state {
 /* Encoder pack only: call.decoders is NULL. */
 typedef struct floe_fused_decode_job {
     floe_open_job chunk;      /* *call.status is not wanted */
-    floe_container_open open; /* nothing of what it tells is wanted */
+    floe_container_open open; /* none of its results are wanted */
     floe_fused_decode_state *state;
     uint64_t *tallies; /* FLOE_FUSED_DECODE_WORDS */
     uint64_t *opened;  /* of those, max_chunks */

@@ -168,8 +168,8 @@ struct token_writer {
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             all |= tokens[i];
-        if (waiting ||
-            all & TOKEN_RAW) { /* of all lanes alike, but for raw bits, which some item with the mark comes before */
+        /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
+        if (waiting || all & TOKEN_RAW) {
 #pragma unroll
             for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
                 if (i < n)

@@ -207,7 +207,7 @@ FLOE_HD bool floe_index_widths_are_sane(const floe_side_index *x)
                   : fields == 0;
 }
 
-/* The size of the body, as far as the header tells it. */
+/* The size of the body, as far as the header has it. */
 FLOE_HD bool floe_index_body_is_sane(const floe_side_index *x)
 {
     if (x->nblocks == 0)
@@ -238,7 +238,7 @@ FLOE_HD uint64_t floe_index_partition_chunks(const floe_side_index *x)
     return x->form == FLOE_INDEX_OFFSETS ? 1 : x->form == FLOE_INDEX_LENGTHS ? x->nchunks : x->partition;
 }
 
-/* Partition p as its head tells it: untrusted, but no sum or product here overflows. */
+/* Partition p as its head has it: untrusted, but no sum or product here overflows. */
 typedef struct floe_index_part {
     uint64_t first, count; /* chunks */
     uint64_t place;        /* of the first one */

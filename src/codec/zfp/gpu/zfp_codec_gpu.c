@@ -147,7 +147,7 @@ static floe_status code(const floe_zfp_grid_encode *c, uint32_t attempt, void *s
     return FLOE_OK;
 }
 
-/* Within the bound, as far as values can be told apart from what spoils them. */
+/* Within the bound, as far as values differ from what spoils them. */
 static floe_status code_closely(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
 {
     FLOE_TRY(code(c, FLOE_ZFP_CLOSELY, stream, err));
