@@ -156,8 +156,7 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
-    const uint64_t columns[] = {box.lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box.hi[3], FLOE_WAVELET_MARKS)};
-    const floe_context_box part = floe_interp_rows_box(&grid, n, &box, columns);
+    const floe_context_box part = floe_wavelet_marks_box(&grid, n, &box);
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
     if (!d->chunk.marked[set])
         return FLOE_OK;

@@ -3,12 +3,21 @@
 
 #include <math.h>
 
+#include "stage/wavelet/wavelet_values.h"
+
 const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .planes = true};
 
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
 {
     return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8,
                                FLOE_CONTEXT_ROWS >> shorter, true);
+}
+
+floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
+                                        const floe_interp_box *box)
+{
+    const uint64_t columns[] = {box->lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS)};
+    return floe_interp_rows_box(g, shape, box, columns);
 }
 
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)

@@ -47,6 +47,9 @@ static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
 
 /* Grid of a set of marks, whose records have 7 values along the last axis each. */
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter);
+/* Records of a box of points, 7 of a row each. */
+floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
+                                        const floe_interp_box *box);
 extern const floe_context_spec floe_wavelet_marks_spec;
 static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_INTERP_RANK])
 {

@@ -515,7 +515,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             continue;
         load_decoder(g, job.tables[g.tables], d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
-            if (job.boxed && i + 1 == job.ngrids && !floe_context_is_wanted(&g.grid, chunk, &job.box))
+            if (g.boxed && !floe_context_is_wanted(&g.grid, chunk, &g.box))
                 continue;
             const uint64_t *place = job.places + g.first + chunk;
             if (job.sparse && place[0] == place[1])

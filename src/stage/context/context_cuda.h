@@ -33,6 +33,8 @@ typedef struct floe_context_dev_grid {
     uint32_t counts;       /* count: where the symbols go, as for grid number .. */
     uint64_t first_window; /* encode: of its windows, where tokens are kept */
     uint32_t tables;       /* out of tables, decode: in: number of the tables it has */
+    bool boxed;            /* decode: only chunks that have something of the box */
+    floe_context_box box;
 } floe_context_dev_grid;
 
 /* What count keeps of a window: items from number `at` on (context_tokens.cuh). */
@@ -110,8 +112,6 @@ typedef struct floe_context_job {
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
-    bool boxed;             /* of the last grid only chunks that have something of the box */
-    floe_context_box box;
 } floe_context_job;
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream);

@@ -57,7 +57,7 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
 }
 
 /* Of the finest step, which has most of the records, only chunks that the box needs are decoded; of a level, all. */
-static void box_chunks(const decoding *d, floe_context_job *job)
+static void box_chunks(const decoding *d, floe_context_dev_grid *g)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[0];
     floe_interp_job wanted = {.step = &c->step};
@@ -66,8 +66,8 @@ static void box_chunks(const decoding *d, floe_context_job *job)
     memcpy(wanted.lo, d->out.box.lo, sizeof wanted.lo);
     memcpy(wanted.hi, d->out.box.hi, sizeof wanted.hi);
     const floe_interp_box cells = floe_interp_needed(&wanted);
-    job->boxed = true;
-    job->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
+    g->boxed = true;
+    g->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
 }
 
 enum { MANY_ANCHORS = 1 << 16 /* bytes: more than a block should copy */ };
@@ -98,8 +98,8 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
     }
     if (p->nsteps == 0) /* nothing but anchors */
         return decode_grids(d, &open, &job);
+    box_chunks(d, &grids[p->nsteps - 1]);
     FLOE_TRY(floe_codec_send(d->c->s.grids, grids, p->nsteps * sizeof *grids, d->k->stream, d->k->err));
-    box_chunks(d, &job);
     return decode_grids(d, &open, &job);
 }
 

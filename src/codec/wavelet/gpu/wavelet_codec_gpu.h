@@ -15,7 +15,7 @@ extern const floe_codec_device floe_wavelet_gpu;
 
 /* How much of everything a full chunk has. */
 typedef struct floe_wavelet_gpu_decode_room {
-    uint64_t ncells, records, nchunks; /* records: bytes of all steps, or of all marks */
+    uint64_t ncells, records, nchunks; /* records: bytes of all steps and marks */
 } floe_wavelet_gpu_decode_room;
 
 typedef struct floe_wavelet_gpu_decode {

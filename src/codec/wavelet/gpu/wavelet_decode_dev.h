@@ -19,14 +19,13 @@ extern "C" {
 
 enum { FLOE_WAVELET_DEV_LISTED = 1 << 22 /* codes of a list, which a single thread reads: more are the CPU's work */ };
 
-/* Grids of records as they come: tables, and places of chunks; or the codes of a list, to records that are 0. Of a list nchunks
- * becomes 0. A grid's places are its nchunks + 1 from its first on. */
+/* Grids of records as they come, of steps and then of marks: tables, and places of chunks; or the codes of a list, to records that are 0.
+ * Of a list nchunks becomes 0. A grid's places are its nchunks + 1 from its first on. */
 typedef struct floe_wavelet_open_job {
     const uint8_t *src;  /* the payload; a multiple of 4 */
-    uint64_t nbytes, at; /* at: where to begin, unless further */
-    bool further, marks; /* marks: no grid has the tables of one before */
+    uint64_t nbytes, at; /* at: where to begin */
     floe_context_dev_grid *grids;
-    uint32_t ngrids;
+    uint32_t ngrids, nsteps;         /* nsteps: grids that may have the tables of the one before */
     floe_context_dev_tables *tables; /* ngrids, and one more that is 0 */
     uint64_t *places, *cursor;       /* cursor: where it ended */
     uint32_t *status;

@@ -14,7 +14,8 @@
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
-    CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */
+    CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */,
+    GRIDS = FLOE_WAVELET_STEPS + FLOE_WAVELET_MARK_SETS
 };
 
 /* A chunk that is decoded. */
@@ -26,6 +27,7 @@ typedef struct decoding {
     floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has the array */
     bool narrow;
+    int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* NULL: none are marked */
 } decoding;
 
 /* ---- sizes -------------------------------------------------------------------------------------------------------------- */
@@ -41,11 +43,12 @@ floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_
         shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_wavelet_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
-    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape);
+    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape),
+                   nsets = call->any || call->level == 0 ? FLOE_WAVELET_MARK_SETS : 0;
     room->ncells = floe_interp_points(shape);
-    room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * (nmarks + 16));
-    room->nchunks = floe_max64(needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1),
-                               FLOE_WAVELET_MARK_SETS * (floe_context_nchunks(&marks) + 1));
+    room->records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16);
+    room->nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
+                    nsets * (floe_context_nchunks(&marks) + 1);
     return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
@@ -54,9 +57,9 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
     for (int i = 0; i < 2; i++)
         c->array[i] = floe_arena_take(a, c->room.ncells, size);
     c->records = floe_arena_take(a, c->room.records, 1);
-    c->grids = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->grids);
-    c->tables = floe_arena_take(a, FLOE_WAVELET_STEPS + 1, sizeof *c->tables);
-    c->tickets = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->tickets);
+    c->grids = floe_arena_take(a, GRIDS, sizeof *c->grids);
+    c->tables = floe_arena_take(a, GRIDS + 1, sizeof *c->tables);
+    c->tickets = floe_arena_take(a, GRIDS, sizeof *c->tickets);
     c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
     c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
     floe_codec_ranks_take(&c->ranks, a);
@@ -64,50 +67,60 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
 
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
 
-/* Grids of records that are decoded together. */
+/* Grids of records that are decoded together: chunks are chains, which take as long side by side. */
 typedef struct gathering {
     uint64_t nplaces, nbytes;
+    uint32_t nsteps;
     floe_context_job job;
-    floe_context_dev_grid grid[FLOE_WAVELET_STEPS];
+    floe_context_dev_grid grid[GRIDS];
 } gathering;
 
-/* False: more than there is room for. */
-static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *spec, const floe_context_grid *grid)
+/* box: what is wanted of it; NULL: all. False: more than there is room for. */
+static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *spec, const floe_context_grid *grid,
+                     const floe_context_box *box)
 {
     const uint64_t nchunks = floe_context_nchunks(grid);
     floe_context_dev_grid *to = &g->grid[g->job.ngrids];
     *to = floe_context_dev_grid_of(spec, grid, d->c->records + g->nbytes);
     to->first = (uint32_t)g->nplaces;
+    to->boxed = box;
+    to->box = box ? *box : to->box;
     g->nplaces += nchunks + 1;
     g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
     floe_context_job_add(&g->job, to);
     return g->nplaces <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
 }
 
-static floe_status decode_grids(const decoding *d, gathering *g, floe_wavelet_open_job *open)
+/* They are at `at` of the payload. */
+static floe_status decode_grids(const decoding *d, gathering *g, uint64_t at)
 {
     const floe_wavelet_gpu_decode *c = d->c;
     floe_context_job *job = &g->job;
-    open->src = job->src = d->k->src;
-    open->nbytes = d->k->nbytes;
-    open->grids = job->grids = c->grids;
-    open->ngrids = job->ngrids;
-    open->tables = job->tables = c->tables;
-    open->places = c->places;
-    job->places = c->places;
-    open->cursor = c->cursor;
-    open->status = job->status = d->k->call->status;
+    const floe_wavelet_open_job open = {.src = d->k->src,
+                                        .nbytes = d->k->nbytes,
+                                        .at = at,
+                                        .grids = c->grids,
+                                        .ngrids = job->ngrids,
+                                        .nsteps = g->nsteps,
+                                        .tables = c->tables,
+                                        .places = c->places,
+                                        .cursor = c->cursor,
+                                        .status = d->k->call->status};
+    job->src = open.src;
+    job->grids = open.grids;
+    job->tables = open.tables;
+    job->places = open.places;
+    job->status = open.status;
     job->tickets = c->tickets;
     job->sparse = true;
-    if (job->ngrids) {
-        FLOE_TRY(floe_codec_send(c->grids, g->grid, job->ngrids * sizeof *g->grid, d->k->stream, d->k->err));
-        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
-        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, d->k->stream));
-        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + job->ngrids, 0, sizeof *c->tables, d->k->stream));
-    }
-    FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(open, d->k->stream));
-    if (job->ngrids)
-        FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
+    if (job->ngrids == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_codec_send(c->grids, g->grid, job->ngrids * sizeof *g->grid, d->k->stream, d->k->err));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, d->k->stream));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + job->ngrids, 0, sizeof *c->tables, d->k->stream));
+    FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(&open, d->k->stream));
+    FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -153,13 +166,18 @@ floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan,
     return job;
 }
 
-static floe_status unpack_anchors(const decoding *d, uint64_t at)
+/* They are at *at of the payload, which moves behind them. */
+static floe_status unpack_anchors(const decoding *d, uint64_t *at)
 {
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&d->chunk.plan)) * d->chunk.anchors.nbits;
     floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(&d->chunk.plan, NULL, d->c->array[0], d->narrow);
-    job.src = d->k->src + at;
+    job.src = d->k->src + *at;
     job.nbits = d->chunk.anchors.nbits;
     job.least = d->chunk.anchors.least;
     job.status = d->k->call->status;
+    *at += floe_ceil_div(nbits, 8);
+    if (*at > d->k->nbytes)
+        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     FLOE_CUDA(d->k->err, floe_wavelet_anchors_cuda(&job, 1, FLOE_WAVELET_ANCHORS_UNPACK, d->k->stream));
     return FLOE_OK;
 }
@@ -202,8 +220,9 @@ floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32
     return FLOE_OK;
 }
 
-/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet or of a level, all. */
-static void box_chunks(const decoding *d, floe_context_job *job)
+/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet or of a level, all.
+ * False: all. */
+static bool step_box(const decoding *d, uint32_t step, floe_context_box *box)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_bands b = {.ops = floe_wavelet_ops_of(d->k->call->dtype, FLOE_ISA_PLAIN),
@@ -211,34 +230,45 @@ static void box_chunks(const decoding *d, floe_context_job *job)
                                   .size = d->size,
                                   .array = d->c->array[0]};
     floe_interp_box means, cells;
-    if (p->packet || p->nsteps == 0 || d->k->call->level)
-        return;
+    if (p->packet || step > 0 || d->k->call->level)
+        return false;
     floe_wavelet_step_needed(&b, &p->steps[0].step, &d->out.box, &means, &cells);
-    job->boxed = true;
-    job->box = floe_interp_cells_box(&p->steps[0].grid, &p->steps[0].step, &cells);
+    *box = floe_interp_cells_box(&p->steps[0].grid, &p->steps[0].step, &cells);
+    return true;
 }
 
-/* Anchors are at `at` of the payload, records behind them. */
-static floe_status decode_array(decoding *d, uint64_t at)
+/* Corrections of the box; all kinds, of which one may stand for those before it. */
+static bool add_marks(decoding *d, gathering *g, int set)
+{
+    const uint64_t *n = d->chunk.plan.shape;
+    const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
+    const floe_context_box part = floe_wavelet_marks_box(&grid, n, &d->out.box);
+    d->marks[set] = d->chunk.marked[set] ? (int8_t *)d->c->records + g->nbytes : NULL;
+    return !d->marks[set] ||
+           add_grid(d, g, &floe_wavelet_marks_spec, &grid, set == FLOE_WAVELET_CORRECTIONS ? &part : NULL);
+}
+
+/* Steps from the coarsest one on, then marks. False: more than there is room for. */
+static bool gather(decoding *d, gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
-    const uint32_t last = d->level.step;
-    floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
+    floe_context_box box;
+    bool good = true;
+    for (uint32_t i = d->chunk.kind == FLOE_WAVELET_CODED ? p->nsteps : 0; i-- > d->level.step && good;)
+        good = add_grid(d, g, &p->steps[i].spec, &p->steps[i].grid, step_box(d, i, &box) ? &box : NULL);
+    g->nsteps = g->job.ngrids;
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
+        good = add_marks(d, g, s);
+    return good;
+}
+
+static floe_status decode_array(decoding *d, const gathering *g)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_gpu_turns turns = {
         p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, NULL};
-    gathering g = {.nbytes = 0};
-    if (open.at > d->k->nbytes)
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    for (uint32_t i = p->nsteps; i-- > last;)
-        if (!add_grid(d, &g, &p->steps[i].spec, &p->steps[i].grid))
-            return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
-    box_chunks(d, &g.job);
-    d->at = 0;
-    FLOE_TRY(unpack_anchors(d, at));
-    FLOE_TRY(decode_grids(d, &g, &open));
-    for (uint32_t i = p->nsteps; i-- > last;) {
-        floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g.grid[p->nsteps - 1 - i].records);
+    for (uint32_t i = p->nsteps; i-- > d->level.step;) {
+        floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g->grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
         FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, 1, d->k->stream)
                                        : floe_wavelet_decode_codes_f64(&c, 1, d->k->stream));
@@ -272,34 +302,25 @@ static floe_status put(const decoding *d, floe_wavelet_put_job *job, floe_wavele
     return FLOE_OK;
 }
 
-/* Corrections and kinds take the place of the steps' records. Where none are marked, NULL. */
-static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FLOE_WAVELET_MARK_SETS])
+static floe_status restore_kinds(const decoding *d)
 {
     const uint64_t *n = d->chunk.plan.shape;
-    floe_wavelet_open_job open = {.at = at, .further = d->chunk.kind == FLOE_WAVELET_CODED, .marks = true};
-    gathering g = {.nbytes = 0};
-    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
-        const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[s]);
-        marks[s] = d->chunk.marked[s] ? (int8_t *)d->c->records + g.nbytes : NULL;
-        if (marks[s] && !add_grid(d, &g, &floe_wavelet_marks_spec, &grid))
-            return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
-    }
-    if (g.job.ngrids)
-        FLOE_TRY(decode_grids(d, &g, &open));
+    floe_wavelet_put_job job = put_job(d);
     if (!d->chunk.differ)
         return FLOE_OK;
-    floe_wavelet_put_job job = put_job(d);
-    job.kinds = marks[FLOE_WAVELET_VALUE_KINDS];
+    job.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS];
     job.apart = floe_wavelet_marks_apart(n);
     job.n = n[floe_wavelet_slowest(n)];
     return put(d, &job, FLOE_WAVELET_PUT_SUM);
 }
 
-static floe_status put_kinds(const decoding *d, int8_t *kinds)
+static floe_status put_kinds(const decoding *d)
 {
     const uint64_t *n = d->chunk.plan.shape;
     floe_wavelet_put_job job = put_job(d);
-    job.kinds = kinds;
+    job.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS];
+    if (!job.kinds)
+        return FLOE_OK;
     job.nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8;
     const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
     FLOE_TRY(put(d, &job, FLOE_WAVELET_PUT_TALLY));
@@ -307,12 +328,12 @@ static floe_status put_kinds(const decoding *d, int8_t *kinds)
     return put(d, &job, FLOE_WAVELET_PUT_KINDS);
 }
 
-static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK_SETS])
+static floe_status give(const decoding *d)
 {
     floe_wavelet_give_job job = {.array = d->c->array[d->at],
                                  .out = d->out,
-                                 .kinds = marks[FLOE_WAVELET_VALUE_KINDS],
-                                 .corrections = marks[FLOE_WAVELET_CORRECTIONS],
+                                 .kinds = d->marks[FLOE_WAVELET_VALUE_KINDS],
+                                 .corrections = d->marks[FLOE_WAVELET_CORRECTIONS],
                                  .center = d->chunk.plan.center,
                                  .unit = d->chunk.plan.unit,
                                  .log = d->chunk.log,
@@ -347,8 +368,8 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
-    int8_t *marks[FLOE_WAVELET_MARK_SETS];
     floe_wavelet_needs needs;
+    gathering g = {.nbytes = 0};
     uint64_t *shape = d->chunk.plan.shape;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
@@ -360,7 +381,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, HEAD_NBYTES));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    const uint64_t at = (uint64_t)(from.at - head);
+    uint64_t at = (uint64_t)(from.at - head);
     if (d->chunk.kind == FLOE_WAVELET_RAW && k->call->level == 0) {
         if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
@@ -371,11 +392,17 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     if (!cut_to_level(d))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
-    if (d->chunk.kind == FLOE_WAVELET_CODED)
-        FLOE_TRY(decode_array(d, at));
-    FLOE_TRY(decode_marks(d, at, marks));
-    FLOE_TRY(d->chunk.kind == FLOE_WAVELET_CODED ? give(d, marks) : floe_codec_fill(k, &d->out, NULL, d->chunk.base));
-    return marks[FLOE_WAVELET_VALUE_KINDS] ? put_kinds(d, marks[FLOE_WAVELET_VALUE_KINDS]) : FLOE_OK;
+    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    if (!gather(d, &g))
+        return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
+    if (coded)
+        FLOE_TRY(unpack_anchors(d, &at));
+    FLOE_TRY(decode_grids(d, &g, at));
+    FLOE_TRY(restore_kinds(d));
+    if (coded)
+        FLOE_TRY(decode_array(d, &g));
+    FLOE_TRY(coded ? give(d) : floe_codec_fill(k, &d->out, NULL, d->chunk.base));
+    return put_kinds(d);
 }
 
 floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)

@@ -151,14 +151,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
     if (threadIdx.x == 0) {
         s.src = j.src;
         s.nbytes = j.nbytes;
-        s.at = j.further ? *j.cursor : j.at;
+        s.at = j.at;
         s.good = *j.status == FLOE_OK;
         s.status = FLOE_ERR_FORMAT;
     }
     __syncthreads();
     const bool goes_on = s.good;
     for (uint32_t i = 0; i < j.ngrids && s.good; i++) {
-        tables = open_grid(j, i, j.marks ? j.ngrids : tables, &s);
+        tables = open_grid(j, i, i < j.nsteps ? tables : j.ngrids, &s);
         __syncthreads();
     }
     if (threadIdx.x > 0 || !goes_on)
