@@ -8,11 +8,9 @@
 
 #include "stage/wavelet/wavelet_math.h"
 
-enum { FLOE_WORKLET_REACH = 5 /* of FLOE_WAVELET_AROUND before a tile, and behind it, if all stays in registers */ };
-
 /* Pairs of a tile, and lines side by side: of the last axis and of the others, on a GPU and on threads. */
 enum {
-    FLOE_WORKLET_GPU_ALONG = 8,
+    FLOE_WORKLET_GPU_ALONG = 2, /* loads of a warp are side by side then */
     FLOE_WORKLET_GPU_ACROSS = 16,
     FLOE_WORKLET_CPU_PAIRS = 64,
     FLOE_WORKLET_CPU_WIDTH = 16
@@ -23,12 +21,6 @@ enum {
 #else
 #define FLOE_WORKLET_COLD static
 #endif
-#ifdef __CUDACC__
-#define FLOE_WORKLET_UNROLL _Pragma("unroll")
-#else
-#define FLOE_WORKLET_UNROLL /* where a GPU is emulated, gcc would take ten minutes */
-#endif
-
 /* A pass, by numbers that fit 32 bits. An index counts groups of lines first, which lie side by side, then tiles, then the two
  * other axes. Where lines lie along the last axis, each is a group, and tiles come first. */
 #define floe_worklet_pass FLOE_R(floe_worklet_pass_of) /* C++ wants one struct of a name in all objects */
@@ -164,121 +156,6 @@ FLOE_WORKLET_COLD void floe_worklet_any_tile(const floe_worklet_pass *j, const f
         }
 }
 
-/* ---- of lines long enough ------------------------------------------------------------------------------------------------- */
-
-/* A bank's liftings without their weights: constants, so that points may stay in registers. */
-typedef struct floe_worklet_steps {
-    int32_t nlifts, reach; /* points of a parity before and behind a tile that its own are made of */
-    struct {
-        int32_t to_odd, first, ntaps;
-    } lift[FLOE_WAVELET_LIFTS];
-} floe_worklet_steps;
-
-/* Which ends of its line a tile has, and whether the line has as many odds as evens. */
-typedef struct floe_worklet_edges {
-    bool left, right, even;
-} floe_worklet_edges;
-
-/* Index i of a parity counts from `reach` before the tile's first pair. Beyond an end stands what stands as far inside of it:
- * the place of that, or i where index i is inside. width: of the tile and what is before it. */
-FLOE_HD int32_t floe_worklet_mirror(const floe_worklet_edges *e, int odd, int32_t i, int32_t reach, int32_t width)
-{
-    if (e->left && i < reach)
-        return 2 * reach - i - odd;
-    if (e->right && e->even && i >= width)
-        return 2 * width - 1 - i - odd;
-    if (e->right && !e->even && i >= width - odd)
-        return 2 * width - 2 - i - odd;
-    return i;
-}
-
-/* pairs and steps are constants; the tile has no other ends than these, and the right one, if at all, behind its last pair. */
-FLOE_HD void floe_worklet_inner_tile(const floe_worklet_pass *j, const floe_worklet_tile *t, floe_worklet_edges e,
-                                     int32_t pairs, bool inverse, const floe_worklet_steps s)
-{
-    floe_real x[2][FLOE_WORKLET_GPU_ACROSS + 2 * FLOE_WORKLET_REACH];
-    const int32_t n = pairs + 2 * s.reach, width = pairs + s.reach, begin = t->end - width;
-    int32_t lo[2] = {0, 0}, hi[2] = {n, n};
-    FLOE_WORKLET_UNROLL
-    for (int odd = 0; odd < 2; odd++)
-        FLOE_WORKLET_UNROLL
-    for (int32_t i = 0; i < n; i++) {
-        const bool inside = i >= s.reach && i < width - odd;
-        const int32_t from = begin + (inside ? i : floe_worklet_mirror(&e, odd, i, s.reach, width));
-        const floe_real v = j->from[t->place + floe_worklet_place(j, odd, from, !inverse)];
-        x[odd][i] = inverse && !odd ? v * j->scale : v;
-    }
-    FLOE_WORKLET_UNROLL
-    for (int32_t k = 0; k < s.nlifts; k++) {
-        const int32_t l = inverse ? s.nlifts - 1 - k : k, to = s.lift[l].to_odd, first = s.lift[l].first,
-                      ntaps = s.lift[l].ntaps;
-        lo[to] = lo[!to] - first > lo[to] ? lo[!to] - first : lo[to];
-        hi[to] = hi[!to] - first - ntaps + 1 < hi[to] ? hi[!to] - first - ntaps + 1 : hi[to];
-        FLOE_WORKLET_UNROLL
-        for (int32_t i = 0; i < n; i++)
-            FLOE_WORKLET_UNROLL
-        for (int32_t tap = 0; tap < ntaps; tap++)
-            if (i >= lo[to] && i < hi[to])
-                x[to][i] = FLOE_WAVELET_FMA(j->weight[l][tap], x[!to][i + first + tap], x[to][i]);
-        FLOE_WORKLET_UNROLL
-        for (int32_t i = 0; i < n; i++) {
-            if (i < s.reach && e.left)
-                x[to][i] = x[to][2 * s.reach - i - to];
-            if (i >= width && e.right && e.even)
-                x[to][i] = x[to][2 * width - 1 - i - to];
-            if (i >= width - to && e.right && !e.even)
-                x[to][i] = x[to][2 * width - 2 - i - to];
-        }
-    }
-    FLOE_WORKLET_UNROLL
-    for (int odd = 0; odd < 2; odd++)
-        FLOE_WORKLET_UNROLL
-    for (int32_t i = s.reach; i < width; i++) {
-        const floe_real v = x[odd][i];
-        if (i < width - odd || !e.right || e.even)
-            j->to[t->place + floe_worklet_place(j, odd, begin + i, inverse)] =
-                FLOE_R(floe_wavelet_finite)(inverse || odd ? v : v * j->scale);
-    }
-}
-
-/* False: the tile has an end that cannot stay in registers. */
-FLOE_HD bool floe_worklet_edges_of(const floe_worklet_pass *j, const floe_worklet_tile *t, int32_t reach,
-                                   floe_worklet_edges *e)
-{
-    e->left = t->first < reach;
-    e->right = t->end + reach > (int32_t)j->count[1];
-    e->even = j->n % 2 == 0;
-    const bool starts = t->first == 0 && !e->right && !j->one_sided,
-               stops = t->end == (int32_t)j->count[0] && !e->left && !j->one_sided;
-    return (!e->left || starts) && (!e->right || stops);
-}
-
-/* False: the tile is not done. */
-FLOE_HD bool floe_worklet_inner(const floe_worklet_pass *j, const floe_worklet_tile *t, int32_t pairs, bool inverse)
-{
-    floe_worklet_edges e;
-#define FLOE_WORKLET_BANK(name, ...)                         \
-    case name: {                                             \
-        const floe_worklet_steps s = __VA_ARGS__;            \
-        if (!floe_worklet_edges_of(j, t, s.reach, &e))       \
-            return false;                                    \
-        floe_worklet_inner_tile(j, t, e, pairs, inverse, s); \
-        return true;                                         \
-    }
-    switch (j->bank) {
-        FLOE_WORKLET_BANK(FLOE_WAVELET_97, {4, 2, {{1, 0, 2}, {0, -1, 2}, {1, 0, 2}, {0, -1, 2}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_84, {3, 2, {{0, -1, 1}, {1, 0, 2}, {0, -1, 3}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_53, {2, 1, {{1, 0, 2}, {0, -1, 2}, {0, 0, 0}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_HAAR, {2, 0, {{1, 0, 1}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_DD44, {2, 3, {{1, -1, 4}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_DD64, {2, 4, {{1, -2, 6}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_DD66, {2, 5, {{1, -2, 6}, {0, -3, 6}, {0, 0, 0}, {0, 0, 0}}})
-        FLOE_WORKLET_BANK(FLOE_WAVELET_DD84, {2, 5, {{1, -3, 8}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
-    default: return false;
-    }
-#undef FLOE_WORKLET_BANK
-}
-
 /* ---- worklets -------------------------------------------------------------------------------------------------------------- */
 
 FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint64_t index, uint32_t pairs,
@@ -296,24 +173,7 @@ FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint6
     return t;
 }
 
-/* On a GPU: `pairs` is a constant. */
-FLOE_HD void floe_worklet_by_lane(const floe_worklet_pass *j, uint64_t index, int32_t pairs)
-{
-    floe_real room[2 * (FLOE_WORKLET_GPU_ACROSS + FLOE_WAVELET_AROUND)];
-    const floe_worklet_tile t = floe_worklet_tile_of(j, index, (uint32_t)pairs, 1);
-    if (!(j->inverse ? floe_worklet_inner(j, &t, pairs, true) : floe_worklet_inner(j, &t, pairs, false)))
-        floe_worklet_any_tile(j, &t, room, (uint32_t)pairs);
-}
-FLOE_HD void floe_worklet_along(const floe_worklet_pass *j, uint64_t index)
-{
-    floe_worklet_by_lane(j, index, FLOE_WORKLET_GPU_ALONG);
-}
-FLOE_HD void floe_worklet_across(const floe_worklet_pass *j, uint64_t index)
-{
-    floe_worklet_by_lane(j, index, FLOE_WORKLET_GPU_ACROSS);
-}
-
-/* On threads, either way. */
+/* On threads, along any axis; lanes of a GPU are in wavelet_worklets_real_cuda.cu. */
 FLOE_HD void floe_worklet_by_core(const floe_worklet_pass *j, uint64_t index)
 {
     floe_real room[2 * (FLOE_WORKLET_CPU_PAIRS + FLOE_WAVELET_AROUND) * FLOE_WORKLET_CPU_WIDTH];

@@ -12,8 +12,7 @@
 #define LAUNCH(name, ...)        FLOE_PRIM_MAP_LAUNCH(name, __VA_ARGS__)
 
 HOST(by_core, floe_worklet_pass, floe_worklet_by_core)
-DEVICE(FLOE_R(floe_worklet_along), floe_worklet_pass)
-DEVICE(FLOE_R(floe_worklet_across), floe_worklet_pass)
+DEVICE(FLOE_R(floe_worklet_lanes), floe_worklet_pass)
 
 static floe_worklet_pass pass_of(const floe_wavelet_dev_lift *l, uint32_t axis, uint32_t at)
 {
@@ -59,8 +58,7 @@ static uint64_t deal(floe_worklet_pass *p, const floe_wavelet_dev_lift *l, uint3
 static floe_status launch(const floe_prim *p, const floe_worklet_pass *pass, uint64_t n, floe_error *err)
 {
     (void)p, (void)pass, (void)n; /* where there is no GPU backend */
-    return pass->apart == 1 ? LAUNCH(FLOE_R(floe_worklet_along), p, pass, n, err)
-                            : LAUNCH(FLOE_R(floe_worklet_across), p, pass, n, err);
+    return LAUNCH(FLOE_R(floe_worklet_lanes), p, pass, n, err);
 }
 
 floe_status FLOE_V(floe_wavelet_worklets)(const floe_prim *p, const floe_wavelet_dev_lift *l, uint32_t *at,
