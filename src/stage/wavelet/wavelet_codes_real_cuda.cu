@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Details of steps <-> codes in records: a block does cells of a step, a thread some of them, of which a record has one or more. */
+/* Details of steps <-> codes in records: a block does cells of a step, a thread some of one row, of which a record has one or more. */
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
@@ -13,7 +13,7 @@ namespace
 enum {
     THREADS = 256,
     BLOCKS = 16, /* of a processor, at most, for a step */
-    EACH = 2,    /* cells of a thread whose details are loaded together */
+    EACH = 4,    /* cells of a thread, whose details are loaded together */
     STEPS = 8,   /* of a launch, at most; their steps of bands and classes */
     TABLE = 256
 };
@@ -43,11 +43,13 @@ struct step_codes {
     unsigned long long *largest;
     floe_wavelet_means *means;
     uint32_t block, nrows, ncells;     /* block: the first one; ncells: all of them */
-    divisor length, planes, rows;      /* cells of a row; rows of a plane of the step's, and of all planes */
+    uint32_t length, lanes, ntasks;    /* of a row: cells, and lanes that do EACH in a task; ntasks: of all rows */
+    divisor pieces, planes, rows;      /* tasks of a row; rows of a plane of the step's, and of all planes */
     uint32_t stride[FLOE_INTERP_RANK]; /* of the array: from a mean to the next */
     uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
     uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
-    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
+    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step, and */
+    uint32_t last;                                           /* along the last one */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     uint32_t nbands, begin[FLOE_WAVELET_DEV_BANDS];
     uint32_t table; /* where it begins in the launch's: steps of each band and class */
@@ -62,7 +64,7 @@ struct coding {
 };
 static_assert(sizeof(coding) <= 4096, "parameters of a kernel");
 
-/* A block's part of a step: cells first, first + far, .. of a thread. */
+/* A block's part of a step: tasks first, first + far, .. of a thread. */
 struct share {
     uint32_t step, first, far;
 };
@@ -73,7 +75,8 @@ FLOE_DEV share share_of(const coding &k)
     while (i + 1 < k.nsteps && blockIdx.x >= k.step[i + 1].block)
         i++;
     const uint32_t end = i + 1 < k.nsteps ? k.step[i + 1].block : gridDim.x, begin = k.step[i].block;
-    return {i, (blockIdx.x - begin) * THREADS + threadIdx.x, (end - begin) * THREADS};
+    const uint32_t ntasks = THREADS / k.step[i].lanes;
+    return {i, (blockIdx.x - begin) * ntasks + threadIdx.x / k.step[i].lanes, (end - begin) * ntasks};
 }
 
 /* Steps, and one by each of them. */
@@ -92,53 +95,79 @@ FLOE_DEV void load_factors(const coding &k, const step_codes &s, factors &f)
     __syncthreads();
 }
 
-/* A cell: which of its classes have a detail. */
-struct cell {
-    uint32_t at, table, classes; /* at: of its mean; table: of its band, from the step's on */
+/* A task: cells `first`, first + lanes, .. of a row. Classes with details, of a cell that has one along the last axis, or not. */
+struct task {
+    uint32_t at, index; /* of the row's first mean, and cell */
+    uint32_t table;     /* of its band, from the step's on */
+    uint32_t first, with_last, without_last;
 };
 
-FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
+FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
 {
-    uint32_t x = index;
-    const uint32_t row = divide(&x, s.length);
+    task t = {};
+    uint32_t piece = number, has = 0;
+    const uint32_t row = divide(&piece, s.pieces);
     uint32_t z = row, y;
     const uint32_t box = divide(&z, s.planes);
     y = z;
     z = divide(&y, s.rows);
-    const uint32_t point[] = {box, z, y, x};
-    cell c = {};
-    uint32_t has = 0;
-    if (row >= s.nrows || x >= s.coarse[3])
-        return c;
+    const uint32_t point[] = {box, z, y};
+    t.index = row * s.length;
+    t.first = piece * EACH * s.lanes + threadIdx.x % s.lanes;
+    if (row >= s.nrows)
+        return t;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        c.at += point[a] * s.stride[a];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK - 1; a++)
+        t.at += point[a] * s.stride[a];
 #pragma unroll
     for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
         uint32_t p = point[0];
 #pragma unroll
-        for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 1; a < FLOE_INTERP_RANK - 1; a++)
             p = a == s.axis[i] ? point[a] : p;
-        has |= (p < s.odds[i]) << i;
+        has |= (s.axis[i] < FLOE_INTERP_RANK - 1 && p < s.odds[i]) << i;
     }
+    uint32_t with = has;
 #pragma unroll
-    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
-        c.classes |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
+    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
+        with |= (s.axis[i] == FLOE_INTERP_RANK - 1) << i;
+#pragma unroll
+    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
+        t.with_last |= (class_ < s.nclasses && (class_ & ~with) == 0) << class_;
+        t.without_last |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
+    }
     if (s.nbands == 1)
-        return c;
+        return t;
     uint32_t p = point[0], stride = s.stride[0], band = 0;
 #pragma unroll
-    for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 1; a < FLOE_INTERP_RANK - 1; a++) {
         p = a == k.axis ? point[a] : p;
         stride = a == k.axis ? s.stride[a] : stride;
     }
     for (uint32_t b = 1; b < s.nbands; b++)
         band = p >= s.begin[b] ? b : band;
-    c.table = band * FLOE_INTERP_CLASSES;
+    t.table = band * FLOE_INTERP_CLASSES;
     if (k.in_place)
-        c.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, s.nbands, s.begin[band]) - p) * stride;
-    return c;
+        t.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, s.nbands, s.begin[band]) - p) * stride;
+    return t;
 }
+
+/* A cell: which of its classes have a detail. */
+struct cell {
+    uint32_t at, classes; /* at: of its mean */
+};
+
+/* Cell e of a task's. there: it has a record. */
+FLOE_DEV cell cell_of(const step_codes &s, const task &t, uint32_t e, bool &there)
+{
+    const uint32_t x = t.first + e * s.lanes;
+    there = x < s.length && t.index + x < s.ncells;
+    return {t.at + x * s.stride[FLOE_INTERP_RANK - 1], x >= s.coarse[FLOE_INTERP_RANK - 1] ? 0
+                                                       : x < s.last                        ? t.with_last
+                                                                                           : t.without_last};
+}
+
+FLOE_DEV uint32_t index_of(const step_codes &s, const task &t, uint32_t e) { return t.index + t.first + e * s.lanes; }
 
 /* Details of a cell, all on their way together; of those that are not there, 0. */
 FLOE_DEV void load_details(const step_codes &s, const cell &c, floe_real (&w)[FLOE_INTERP_CLASSES])
@@ -147,6 +176,26 @@ FLOE_DEV void load_details(const step_codes &s, const cell &c, floe_real (&w)[FL
 #pragma unroll
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
         w[class_] = c.classes >> class_ & 1 ? v[s.offset[class_]] : 0;
+}
+
+/* Calls what(task, e, cell, details) for each cell that has a record. */
+template <class WHAT> FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine, WHAT what)
+{
+    for (uint32_t i = mine.first; i < s.ntasks; i += mine.far) {
+        const task t = task_of(k, s, i);
+        cell c[EACH];
+        floe_real w[EACH][FLOE_INTERP_CLASSES];
+        bool there[EACH];
+#pragma unroll
+        for (uint32_t e = 0; e < EACH; e++) {
+            c[e] = cell_of(s, t, e, there[e]);
+            load_details(s, c[e], w[e]);
+        }
+#pragma unroll
+        for (uint32_t e = 0; e < EACH; e++)
+            if (there[e])
+                what(t, e, c[e], w[e]);
+    }
 }
 
 /* ---- the largest ------------------------------------------------------------------------------------------------------- */
@@ -159,22 +208,19 @@ __global__ void __launch_bounds__(THREADS) wavelet_largest_kernel(const __grid_c
     const share mine = share_of(k);
     const step_codes &s = k.step[mine.step];
     double most = floe_f64_of(*(volatile unsigned long long *)s.largest);
-    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
-        const cell c = cell_of(k, s, i);
-        floe_real w[FLOE_INTERP_CLASSES];
-        load_details(s, c, w);
+    each_cell(k, s, mine, [&](const task &t, uint32_t, const cell &c, const floe_real(&w)[FLOE_INTERP_CLASSES]) {
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             if (!(c.classes >> class_ & 1))
                 continue;
             const double size = w[class_] < 0 ? -(double)w[class_] : (double)w[class_],
-                         step = k.table[s.table + c.table + class_];
+                         step = k.table[s.table + t.table + class_];
             if (size >= most * step * (1 - 0x1p-50)) {
                 const double q = size / step;
                 most = q > most ? q : most;
             }
         }
-    }
+    });
     const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(most));
     if (floe_lane() == 0 && bits > *(volatile unsigned long long *)s.largest)
         atomicMax(s.largest, bits);
@@ -235,7 +281,7 @@ struct coded {
 };
 
 template <uint32_t WIDTH>
-FLOE_DEV void encode_cell(const step_codes &s, const factors &f, uint32_t index, const cell &c,
+FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, uint32_t e, const cell &c,
                           const floe_real (&w)[FLOE_INTERP_CLASSES], coded &to)
 {
     constexpr uint32_t BITS = 8 * WIDTH;
@@ -244,7 +290,7 @@ FLOE_DEV void encode_cell(const step_codes &s, const factors &f, uint32_t index,
 #pragma unroll
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
         const floe_real v = FLOE_R(floe_wavelet_finite)(w[class_]),
-                        inverse = c.classes >> class_ & 1 ? f.inverse[c.table + class_] : 0;
+                        inverse = c.classes >> class_ & 1 ? f.inverse[t.table + class_] : 0;
         const int32_t m = FLOE_R(floe_wavelet_encode)(v, inverse, limit), at = (class_ - 1) * BITS;
         if (m == 0)
             continue;
@@ -258,29 +304,28 @@ FLOE_DEV void encode_cell(const step_codes &s, const factors &f, uint32_t index,
         to.cuts += m == (int32_t)limit;
         codes[at / 64] |= (uint64_t)((uint32_t)(v < 0 ? -m : m) & ((1u << BITS) - 1)) << at % 64;
     }
-    store_codes(s.records + (uint64_t)index * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
+    store_codes(s.records + (uint64_t)index_of(s, t, e) * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
 }
 
 template <uint32_t WIDTH>
 FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
     coded all = {};
-    for (uint32_t i = mine.first; i < s.ncells; i += EACH * mine.far) {
-        cell c[EACH];
-        floe_real w[EACH][FLOE_INTERP_CLASSES];
-#pragma unroll
-        for (uint32_t e = 0; e < EACH; e++) {
-            c[e] = i + e * mine.far < s.ncells ? cell_of(k, s, i + e * mine.far) : cell{};
-            load_details(s, c[e], w[e]);
-        }
-#pragma unroll
-        for (uint32_t e = 0; e < EACH; e++)
-            if (i + e * mine.far < s.ncells)
-                encode_cell<WIDTH>(s, f, i + e * mine.far, c[e], w[e], all);
-    }
+    each_cell(k, s, mine, [&](const task &t, uint32_t e, const cell &c, const floe_real(&w)[FLOE_INTERP_CLASSES]) {
+        encode_cell<WIDTH>(s, f, t, e, c, w, all);
+    });
     add_means(all.sum, all.count, s.means);
     if (all.cuts)
         atomicAdd(s.largest, (unsigned long long)all.cuts);
+}
+
+template <uint32_t WIDTH>
+FLOE_DEV floe_real decode_value(const uint64_t (&codes)[2], uint32_t class_,
+                                const floe_real (&shift)[FLOE_WAVELET_SHIFTS], floe_real step)
+{
+    const uint32_t at = (class_ - 1) * WIDTH * 8, bits = (uint32_t)(codes[at / 64] >> at % 64);
+    const int32_t code = WIDTH == 1 ? (int8_t)bits : (int16_t)bits, m = code < 0 ? -code : code;
+    return m == 0 ? 0 : FLOE_R(floe_wavelet_decode)(code, m == 1 ? shift[0] : m == 2 ? shift[1] : shift[2], step);
 }
 
 template <uint32_t WIDTH>
@@ -292,25 +337,26 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
         const int32_t units = s.means ? floe_wavelet_shift_of(s.means->sum[n], s.means->count[n]) : s.shift[n];
         shift[n] = FLOE_R(floe_wavelet_shift)(units);
     }
-    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
-        const cell c = cell_of(k, s, i);
-        floe_real *v = s.array + c.at;
-        uint64_t codes[2];
-        if (c.classes == 0)
-            continue;
-        load_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, &codes[0], &codes[1]);
+    for (uint32_t i = mine.first; i < s.ntasks; i += mine.far) {
+        const task t = task_of(k, s, i);
+        cell c[EACH];
+        uint64_t codes[EACH][2];
 #pragma unroll
-        for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
-            const uint32_t at = (class_ - 1) * WIDTH * 8, bits = (uint32_t)(codes[at / 64] >> at % 64);
-            const int32_t code = WIDTH == 1 ? (int8_t)bits : (int16_t)bits, m = code < 0 ? -code : code;
-            if (c.classes >> class_ & 1)
-                v[s.offset[class_]] = m == 0 ? 0
-                                             : FLOE_R(floe_wavelet_decode)(code,
-                                                                           m == 1   ? shift[0]
-                                                                           : m == 2 ? shift[1]
-                                                                                    : shift[2],
-                                                                           f.step[c.table + class_]);
+        for (uint32_t e = 0; e < EACH; e++) {
+            bool there;
+            c[e] = cell_of(s, t, e, there);
+            c[e].classes = there ? c[e].classes : 0;
+            if (c[e].classes)
+                load_codes(s.records + (uint64_t)index_of(s, t, e) * (WIDTH * s.nclasses), WIDTH * s.nclasses,
+                           &codes[e][0], &codes[e][1]);
         }
+#pragma unroll
+        for (uint32_t e = 0; e < EACH; e++)
+#pragma unroll
+            for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
+                if (c[e].classes >> class_ & 1)
+                    s.array[c[e].at + s.offset[class_]] =
+                        decode_value<WIDTH>(codes[e], class_, shift, f.step[t.table + class_]);
     }
 }
 
@@ -340,11 +386,15 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.records = (uint8_t *)c.records;
     k.largest = c.largest;
     k.means = c.means;
-    k.length = divisor_of((uint32_t)(row * 8 >> s.naxes));
+    k.length = (uint32_t)(row * 8 >> s.naxes);
+    for (k.lanes = 1; k.lanes < FLOE_WARP && k.lanes * EACH < k.length;)
+        k.lanes *= 2;
+    k.pieces = divisor_of((uint32_t)floe_ceil_div(k.length, EACH * k.lanes));
     k.planes = divisor_of((uint32_t)(s.coarse[1] * s.coarse[2]));
     k.rows = divisor_of((uint32_t)s.coarse[2]);
     k.nrows = (uint32_t)s.coarse[0] * k.planes.by;
-    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length.by * k.nrows;
+    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
+    k.ntasks = (uint32_t)floe_ceil_div(k.ncells, k.length) * k.pieces.by;
     k.nclasses = 1u << s.naxes;
     k.width = s.width;
     k.nbands = c.nbands;
@@ -358,6 +408,7 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
         const uint32_t a = s.axis[i], to_odd = k.stride[a] * (c.in_place ? 1 : k.coarse[a]);
         k.axis[i] = a;
         k.odds[i] = (uint32_t)s.fine[a] - k.coarse[a];
+        k.last = a == FLOE_INTERP_RANK - 1 ? k.odds[i] : k.last;
         k.stride[a] *= c.in_place ? 2 : 1;
         for (uint32_t class_ = 1; class_ < k.nclasses; class_++)
             k.offset[class_] += class_ >> i & 1 ? to_odd : 0;
@@ -382,7 +433,7 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
         step_codes &s = k.step[k.nsteps] = step_of(*c, stride, all);
         s.table = table;
         s.block = *nblocks;
-        *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div(s.ncells, THREADS), most), 1);
+        *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div((uint64_t)s.ntasks * s.lanes, THREADS), most), 1);
         for (uint32_t t = 0; t < c->nbands * FLOE_INTERP_CLASSES; t++)
             k.table[table++] = c->steps[t / FLOE_INTERP_CLASSES][t % FLOE_INTERP_CLASSES];
     }
