@@ -14,38 +14,29 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
 }
 
-/* Adds to counts, which a block shares; the commonest symbol to nempty. rows: whole windows, so that they begin where those of the
- * chunk do. contexts: of masks, of each activity. keeper: of the chunk. Returns whether a code is not 0. */
-template <class WALK>
-FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t rows,
-                         const uint8_t *contexts, uint32_t *counts, uint32_t &nempty, token_keeper &keeper)
-{
-    const uint32_t above = part * rows, first = above < walk.nrows ? walk.nrows - above : 0,
-                   last = first > rows ? first - rows : 0;
-    uint32_t number = above / g.window, some = 0;
+/* What a block counts with. contexts: of masks, of each activity. */
+struct counting {
+    const uint8_t *contexts;
+    uint32_t *counts; /* the block's */
+    uint32_t nempty;  /* of the commonest symbol */
+    token_keeper keeper;
+
+    template <class WALK> __device__ __forceinline__ void add_mask(const WALK &walk, uint32_t activity, uint32_t mask)
+    {
+        const uint32_t context = contexts[activity], place = context * FLOE_CONTEXT_MASK_SYMBOLS + mask;
+        nempty += walk.mine() && place == 0;
+        if (walk.mine() && place)
+            atomicAdd(counts + place, 1u);
+        keeper.put(walk.mine() ? token_of_mask(context, mask) : TOKEN_NONE);
+    }
+
+    /* Those that are listed: step by step, with so many lanes. */
+    template <class WALK>
+    __device__ __forceinline__ void add_values(const WALK &walk, const window_of_rows &w, uint32_t n, uint32_t deal)
+    {
 #pragma unroll 1
-    for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {
-        window_of_rows w = walk.load_window(t1, g.window);
-        const row_bytes activity = walk.activity_of(w);
-        const uint32_t n = g.width ? walk.make_list(w) : 0;
-        some |= w.masks.v[0] | w.masks.v[1];
-        /* values are dealt as they are coded, where that is to be kept */
-        const uint32_t deal = keeper.windows ? walk.lanes : FLOE_WARP, nsteps = (n + deal - 1) / deal;
-        keeper.begin(w.nrows + 2 * nsteps);
-#pragma unroll
-        for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
-            if (r >= w.nrows)
-                break;
-            const uint32_t mask = byte_of(w.masks, r), context = contexts[byte_of(activity, r)],
-                           place = context * FLOE_CONTEXT_MASK_SYMBOLS + mask;
-            nempty += walk.mine() && place == 0;
-            if (walk.mine() && place)
-                atomicAdd(counts + place, 1u);
-            keeper.put(walk.mine() ? token_of_mask(context, mask) : TOKEN_NONE);
-        }
-#pragma unroll 1
-        for (uint32_t step = 0; step < nsteps; step++) {
-            const uint32_t k = step * deal + floe_lane();
+        for (uint32_t first = 0; first < n; first += deal) {
+            const uint32_t k = first + floe_lane();
             const bool active = floe_lane() < deal && k < n;
             const listed v = walk.value_of(w, active ? k : 0);
             const int32_t code = walk.codes()[v.code];
@@ -56,7 +47,97 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
             keeper.put_value(active ? token_of_value(v.context, symbol) : TOKEN_NONE,
                              active ? floe_context_raw(size, sign) | 1u << floe_context_nraw(symbol) : 1);
         }
-        keeper.end_window(number);
+    }
+
+    __device__ __forceinline__ void end_block()
+    {
+        const uint32_t all = __reduce_add_sync(FLOE_ALL_LANES, nempty);
+        if (floe_lane() == 0)
+            atomicAdd(counts, all);
+        nempty = 0;
+    }
+
+    /* Values are dealt as they are coded, where that is to be kept. */
+    template <class WALK> __device__ __forceinline__ uint32_t deal_of(const WALK &walk) const
+    {
+        return keeper.windows ? walk.lanes : FLOE_WARP;
+    }
+};
+
+/* Rows first - 1 down to last, in windows of a row with contexts of planes: rows of the plane before are loaded a row ahead. */
+template <class WALK>
+FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32_t number, counting &to)
+{
+    typedef typename WALK::record record;
+    const uint32_t lane = floe_lane(), rows = walk.rows, deal = to.deal_of(walk);
+    record here = walk.load(first - 1 + rows),
+           near = walk.load(first - 2 + rows), /* rows t, t - 1 of the plane before */
+        own = walk.load(first - 1);
+    const record above = walk.load(first);
+    uint32_t in_far = (uint32_t)__popc(mask_of(walk.load(first + rows))), /* of row t + 1 there */
+        count_above = (uint32_t)__popc(mask_of(above)), activity = walk.activity_below(count_above), some = 0;
+    __syncwarp(); /* others may still look at the part before */
+    walk.window[FLOE_WARP + lane] = above;
+    walk.plane = (record *)(walk.list + FLOE_CONTEXT_CLASSES * FLOE_WARP);
+#pragma unroll 1
+    for (uint32_t t = first; t-- > last; number++) {
+        const record ahead = walk.load(t + rows - 2), below = walk.load(t - 1);
+        window_of_rows w = {t + 1, 1, {{mask_of(own), 0}}, {}, {}, count_above, activity, {}};
+        const uint32_t in_plane = (uint32_t)__popc(mask_of(here));
+        walk.count_four(w, 0);
+        if (t + rows < walk.nrows) {
+            const uint32_t row = t - walk.plane_of(t) * rows;
+            w.planes.v[0] = in_plane;
+            activity = 2 * activity + 4 * in_plane + walk.sides_of(in_plane) + (row + 1 < rows ? in_far : in_plane) +
+                       (row > 0 ? (uint32_t)__popc(mask_of(near)) : in_plane);
+        } else {
+            activity *= 4;
+        }
+        __syncwarp(); /* others may still look at the row above */
+        walk.window[lane] = walk.window[FLOE_WARP + lane];
+        walk.window[FLOE_WARP + lane] = own;
+        walk.plane[lane] = here;
+        const uint32_t n = walk.make_list(w);
+        to.keeper.begin(1 + 2 * ((n + deal - 1) / deal));
+        to.add_mask(walk, activity, w.masks.v[0]);
+        to.add_values(walk, w, n, deal);
+        to.keeper.end_window(number);
+        some |= w.masks.v[0];
+        count_above = w.counts.v[0];
+        activity = 2 * count_above + w.sides.v[0];
+        own = below;
+        in_far = in_plane;
+        here = near;
+        near = ahead;
+    }
+    return some;
+}
+
+/* Adds to what a block counts. rows: whole windows, so that they begin where those of the chunk do. Returns whether a code is not 0. */
+template <class WALK>
+FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t rows, counting &to)
+{
+    const uint32_t above = part * rows, first = above < walk.nrows ? walk.nrows - above : 0,
+                   last = first > rows ? first - rows : 0, deal = to.deal_of(walk);
+    uint32_t number = above / g.window, some = 0;
+    if constexpr (WALK::DEEP)
+        if (g.window == 1 && walk.rows > 2 && first > 0)
+            return __any_sync(FLOE_ALL_LANES, count_planes(walk, first, last, number, to) != 0);
+#pragma unroll 1
+    for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {
+        window_of_rows w = walk.load_window(t1, g.window);
+        const row_bytes activity = walk.activity_of(w);
+        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        some |= w.masks.v[0] | w.masks.v[1];
+        to.keeper.begin(w.nrows + 2 * ((n + deal - 1) / deal));
+#pragma unroll
+        for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
+            if (r >= w.nrows)
+                break;
+            to.add_mask(walk, byte_of(activity, r), byte_of(w.masks, r));
+        }
+        to.add_values(walk, w, n, deal);
+        to.keeper.end_window(number);
         done = w.nrows;
     }
     return __any_sync(FLOE_ALL_LANES, some != 0);

@@ -46,11 +46,11 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     if (!goes_on(job, &ticket))
         return;
     context_of_activity(contexts, [](uint32_t context) { return context; });
-    token_keeper keeper = {&job, NULL, 0, 0, 0};
+    counting to = {contexts, counts, 0, {&job, NULL, 0, 0, 0}};
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
-        uint32_t part, nempty = 0;
+        uint32_t part;
         if (!claim_grid(job, i, n, &ticket, part))
             continue;
         for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
@@ -60,14 +60,12 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             context_by_kind(g, [&](auto walk) {
                 const uint32_t chunk = part / nparts * job.every;
                 walk.begin(g, chunk, space, g.window);
-                keeper.windows = windows_of(job, g, chunk);
-                const bool some = count_part(walk, g, part % nparts, rows, contexts, counts, nempty, keeper);
+                to.keeper.windows = windows_of(job, g, chunk);
+                const bool some = count_part(walk, g, part % nparts, rows, to);
                 if (some && job.busy && floe_lane() == 0)
                     job.busy[g.first + chunk] = true;
             });
-        nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
-        if (floe_lane() == 0)
-            atomicAdd(counts, nempty);
+        to.end_block();
         __syncthreads();
         for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
             if (counts[k])

@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, here);
     const uint32_t box = blockIdx.x % job.nboxes, warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
-    uint32_t unit = blockIdx.x / job.nboxes, trial = 0, nempty = 0;
+    uint32_t unit = blockIdx.x / job.nboxes, trial = 0;
     for (uint32_t n; n = job.begin[trial + 1] - job.begin[trial] + SHARES - 1, unit >= n; trial++)
         unit -= n;
     const uint32_t shares = unit < SHARES ? SHARES : 1, i = job.begin[trial] + (unit < SHARES ? 0 : unit - SHARES + 1);
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
     uint8_t *contexts = (uint8_t *)(here + FLOE_CONTEXT_COUNTS);
     uint8_t *space = contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
     uint32_t *counts = job.counts + ((uint64_t)trial * job.nlevels + t.level) * FLOE_CONTEXT_COUNTS;
-    token_keeper keeper = {};
+    counting to = {contexts, here, 0, {}};
     g.records = job.scratch + (trial * job.nboxes + box) * job.block_nbytes + t.records_at;
     for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
         here[k] = 0;
@@ -282,16 +282,14 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
     for (uint32_t k = (shares > 1 ? unit * nwarps : 0) + warp; k < g.nchunks * nparts; k += shares * nwarps) {
         const auto count = [&](auto walk) {
             walk.begin(g, k / nparts, space, g.window);
-            count_part(walk, g, k % nparts, g.window, contexts, here, nempty, keeper);
+            count_part(walk, g, k % nparts, g.window, to);
         };
         if (g.planes)
             count(context_walk<2, true>());
         else
             count(context_walk<2, false>());
     }
-    nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
-    if (floe_lane() == 0)
-        atomicAdd(here, nempty);
+    to.end_block();
     __syncthreads();
     for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
         if (here[k])
