@@ -21,15 +21,17 @@ enum {
 #else
 #define FLOE_WORKLET_COLD static
 #endif
-/* A pass, by numbers that fit 32 bits. An index counts groups of lines first, which lie side by side, then tiles, then the two
- * other axes. Where lines lie along the last axis, each is a group, and tiles come first. */
+/* A pass, by numbers that fit 32 bits. The digits of an index are places along the array's axes, the last one first, so that indexes which run
+ * together do what lies together: tiles along the line's axis, lines along the others, groups of them along the last one. */
 #define floe_worklet_pass FLOE_R(floe_worklet_pass_of) /* C++ wants one struct of a name in all objects */
 typedef struct floe_worklet_pass {
     const floe_real *from;
     floe_real *to;
-    uint32_t n, count[2], apart;      /* points of a line, evens and odds; from one to the next */
-    uint32_t nlines, ngroups, ntiles; /* nlines: side by side */
-    uint32_t extent, stride[3];       /* of the other axes, slowest first; extent: of the middle one */
+    uint32_t n, count[2], apart; /* points of a line, evens and odds; from one to the next */
+    uint32_t nlines;             /* along the last axis */
+    uint32_t tiles;              /* the digit that is a tile */
+    uint32_t digits[FLOE_INTERP_RANK],
+        stride[FLOE_INTERP_RANK]; /* how many there are; of the array, from one to the next */
     uint32_t nlifts;
     bool one_sided, inverse;
     floe_wavelet_bank bank;
@@ -161,15 +163,16 @@ FLOE_WORKLET_COLD void floe_worklet_any_tile(const floe_worklet_pass *j, const f
 FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint64_t index, uint32_t pairs,
                                                uint32_t width)
 {
-    const bool along = j->apart == 1;
-    const uint32_t i = (uint32_t)index, fast = along ? j->ntiles : j->ngroups, slow = along ? j->ngroups : j->ntiles,
-                   low = i % fast, high = i / fast % slow, line = i / fast / slow;
-    const uint32_t tile = along ? low : high, group = along ? high : low;
-    floe_worklet_tile t;
-    t.first = (int32_t)(tile * pairs);
+    uint32_t rest = (uint32_t)index;
+    floe_worklet_tile t = {0, width, 0, 0};
+    for (uint32_t d = 0; d < FLOE_INTERP_RANK; d++) {
+        const uint32_t k = rest % j->digits[d];
+        rest /= j->digits[d];
+        t.place += k * j->stride[d];
+        t.first = d == j->tiles ? (int32_t)(k * pairs) : t.first;
+        t.width = d == 0 && j->tiles ? (uint32_t)floe_min64(width, j->nlines - k * width) : t.width;
+    }
     t.end = t.first + (int32_t)pairs;
-    t.place = line / j->extent * j->stride[0] + line % j->extent * j->stride[1] + group * width * j->stride[2];
-    t.width = (uint32_t)floe_min64(width, j->nlines - group * width);
     return t;
 }
 

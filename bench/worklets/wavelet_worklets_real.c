@@ -18,21 +18,9 @@ static floe_worklet_pass pass_of(const floe_wavelet_dev_lift *l, uint32_t axis, 
 {
     const floe_wavelet_lifting *bank = &floe_wavelet_banks[l->bank];
     floe_worklet_pass p = {.from = l->array[at], .to = l->array[!at], .inverse = l->inverse, .bank = l->bank};
-    uint64_t stride = 1, other = 3;
-    uint32_t extent[3];
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l->shape[a]) {
-        if (a == axis) {
-            p.apart = (uint32_t)stride;
-            p.n = (uint32_t)l->step.fine[a];
-            continue;
-        }
-        extent[--other] = (uint32_t)l->step.fine[a];
-        p.stride[other] = (uint32_t)stride;
-    }
+    p.n = (uint32_t)l->step.fine[axis];
     p.count[0] = p.n - p.n / 2;
     p.count[1] = p.n / 2;
-    p.extent = extent[1];
-    p.nlines = extent[2];
     p.one_sided = l->one_sided >> axis & 1;
     p.nlifts = bank->nlifts;
     p.scale = (floe_real)(l->inverse ? bank->unscale : bank->scale);
@@ -43,16 +31,22 @@ static floe_worklet_pass pass_of(const floe_wavelet_dev_lift *l, uint32_t axis, 
     return p;
 }
 
-/* How many indexes there are. */
+/* Tiles of so many pairs of so many lines. Returns how many indexes there are. */
 static uint64_t deal(floe_worklet_pass *p, const floe_wavelet_dev_lift *l, uint32_t axis, uint32_t pairs,
                      uint32_t width)
 {
-    uint64_t slow = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        slow *= a == axis ? 1 : l->step.fine[a];
-    p->ntiles = (uint32_t)floe_ceil_div(p->count[0], pairs);
-    p->ngroups = (uint32_t)floe_ceil_div(p->nlines, width);
-    return slow / p->nlines * p->ntiles * p->ngroups;
+    uint64_t all = 1, stride = 1;
+    p->nlines = (uint32_t)l->step.fine[FLOE_INTERP_RANK - 1];
+    for (uint32_t d = 0, a; d < FLOE_INTERP_RANK; d++, stride *= l->shape[a]) {
+        const uint32_t each = d == 0 ? width : 1;
+        a = FLOE_INTERP_RANK - 1 - d;
+        p->digits[d] = (uint32_t)floe_ceil_div(a == axis ? p->count[0] : l->step.fine[a], a == axis ? pairs : each);
+        p->stride[d] = a == axis ? 0 : (uint32_t)stride * each;
+        p->apart = a == axis ? (uint32_t)stride : p->apart;
+        p->tiles = a == axis ? d : p->tiles;
+        all *= p->digits[d];
+    }
+    return all;
 }
 
 static floe_status launch(const floe_prim *p, const floe_worklet_pass *pass, uint64_t n, floe_error *err)
@@ -67,7 +61,7 @@ floe_status FLOE_V(floe_wavelet_worklets)(const floe_prim *p, const floe_wavelet
     for (uint32_t i = 0; i < l->step.naxes; i++, *at = !*at) {
         const uint32_t axis = l->step.axis[l->inverse ? i : l->step.naxes - 1 - i];
         floe_worklet_pass pass = pass_of(l, axis, *at);
-        const bool along = pass.apart == 1;
+        const bool along = axis == FLOE_INTERP_RANK - 1;
         if (p->cpu) {
             by_core_host(p->cpu, &pass,
                          deal(&pass, l, axis, FLOE_WORKLET_CPU_PAIRS, along ? 1 : FLOE_WORKLET_CPU_WIDTH));

@@ -112,7 +112,7 @@ template <uint32_t BANK, bool INVERSE, int32_t PAIRS> FLOE_DEV void by_lane(cons
 
 template <uint32_t BANK, bool INVERSE> int launch(const floe_worklet_pass *j, uint64_t n, void *stream)
 {
-    return j->apart == 1
+    return j->tiles == 0
                ? floe_prim_map_cuda<floe_worklet_pass, by_lane<BANK, INVERSE, FLOE_WORKLET_GPU_ALONG>>(j, n, stream)
                : floe_prim_map_cuda<floe_worklet_pass, by_lane<BANK, INVERSE, FLOE_WORKLET_GPU_ACROSS>>(j, n, stream);
 }

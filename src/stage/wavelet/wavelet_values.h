@@ -20,7 +20,7 @@ enum {
     FLOE_WAVELET_KINDS = 6
 };
 
-FLOE_HD uint64_t floe_wavelet_mark(uint64_t x) { return x + x / FLOE_WAVELET_MARKS; }
+FLOE_HD uint64_t floe_wavelet_mark(uint64_t x) { return x + (uint32_t)x / FLOE_WAVELET_MARKS; } /* of 2^32 at most */
 
 typedef struct floe_wavelet_row {
     void *field; /* n elements, `stride` from one to the next */
