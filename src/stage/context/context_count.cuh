@@ -73,44 +73,42 @@ FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32
     record here = walk.load(first - 1 + rows),
            near = walk.load(first - 2 + rows), /* rows t, t - 1 of the plane before */
         own = walk.load(first - 1);
-    const record above = walk.load(first);
-    uint32_t in_far = (uint32_t)__popc(mask_of(walk.load(first + rows))), /* of row t + 1 there */
-        count_above = (uint32_t)__popc(mask_of(above)), activity = walk.activity_below(count_above), some = 0;
+    const record far = walk.load(first + rows), above = walk.load(first);
+    uint32_t in_far = (uint32_t)__popc(mask_of(far)), in_here = (uint32_t)__popc(mask_of(here)),
+             in_near = (uint32_t)__popc(mask_of(near)), count_above = (uint32_t)__popc(mask_of(above)), some = 0,
+             activity = walk.activity_below(count_above);
     __syncwarp(); /* others may still look at the part before */
     walk.window[FLOE_WARP + lane] = above;
     walk.plane = (record *)(walk.list + FLOE_CONTEXT_CLASSES * FLOE_WARP);
 #pragma unroll 1
-    for (uint32_t t = first; t-- > last; number++) {
-        const record ahead = walk.load(t + rows - 2), below = walk.load(t - 1);
-        window_of_rows w = {t + 1, 1, {{mask_of(own), 0}}, {}, {}, count_above, activity, {}};
-        const uint32_t in_plane = (uint32_t)__popc(mask_of(here));
+    for (deep_row<WALK> r(walk, first - 1);; number++) {
+        const record ahead = r.ahead(walk);
+        window_of_rows w = {r.t + 1, 1, {{mask_of(own), 0}}, {}, {}, count_above, activity, {{in_here, 0}}};
+        const uint32_t context = r.activity(walk, activity, in_far, in_here, in_near), t = r.t;
         walk.count_four(w, 0);
-        if (t + rows < walk.nrows) {
-            const uint32_t row = t - walk.plane_of(t) * rows;
-            w.planes.v[0] = in_plane;
-            activity = 2 * activity + 4 * in_plane + walk.sides_of(in_plane) + (row + 1 < rows ? in_far : in_plane) +
-                       (row > 0 ? (uint32_t)__popc(mask_of(near)) : in_plane);
-        } else {
-            activity *= 4;
-        }
         __syncwarp(); /* others may still look at the row above */
         walk.window[lane] = walk.window[FLOE_WARP + lane];
         walk.window[FLOE_WARP + lane] = own;
         walk.plane[lane] = here;
+        r.step(walk);
+        if (t > last && walk.mine())
+            own = walk.records[r.at + lane];
         const uint32_t n = walk.make_list(w);
         to.keeper.begin(1 + 2 * ((n + deal - 1) / deal));
-        to.add_mask(walk, activity, w.masks.v[0]);
+        to.add_mask(walk, context, w.masks.v[0]);
         to.add_values(walk, w, n, deal);
         to.keeper.end_window(number);
         some |= w.masks.v[0];
+        if (t == last)
+            return some;
         count_above = w.counts.v[0];
         activity = 2 * count_above + w.sides.v[0];
-        own = below;
-        in_far = in_plane;
+        in_far = in_here;
+        in_here = in_near;
+        in_near = (uint32_t)__popc(mask_of(ahead));
         here = near;
         near = ahead;
     }
-    return some;
 }
 
 /* Adds to what a block counts. rows: whole windows, so that they begin where those of the chunk do. Returns whether a code is not 0. */

@@ -428,36 +428,34 @@ FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d,
 template <class WALK> FLOE_DEV void decode_planes(WALK &walk, const decoder &d, floe_ans_reader &in)
 {
     typedef typename WALK::record record;
-    const uint32_t lane = floe_lane(), rows = walk.rows;
+    const uint32_t lane = floe_lane();
     const record none = {};
-    record far = none, here = none, near = none; /* rows t + 1, t, t - 1 of the plane before */
-    uint32_t above = 0, activity = 0;
+    record here = none, near = none; /* rows t, t - 1 of the plane before */
+    uint32_t in_far = 0, in_here = 0, in_near = 0, above = 0, activity = 0;
     walk.plane = (record *)(walk.list + FLOE_CONTEXT_CLASSES * FLOE_WARP);
     walk.window[lane] = none;
 #pragma unroll 1
-    for (uint32_t t = walk.nrows; t-- > 0;) {
-        const record ahead = walk.load(t + rows - 2);
-        const uint32_t row = t - walk.plane_of(t) * rows, n = (uint32_t)__popc(mask_of(here));
-        window_of_rows w = {t + 1, 1, {}, {}, {}, above, activity, {}};
-        uint32_t context = 4 * activity;
+    for (deep_row<WALK> r(walk, walk.nrows - 1);; r.step(walk)) {
+        const record ahead = r.ahead(walk);
+        window_of_rows w = {r.t + 1, 1, {}, {}, {}, above, activity, {{in_here, 0}}};
         walk.plane[lane] = here;
-        if (t + rows < walk.nrows) {
-            put_byte(w.planes, 0, n);
-            context = 2 * activity + 4 * n + walk.sides_of(n) + (row + 1 < rows ? (uint32_t)__popc(mask_of(far)) : n) +
-                      (row > 0 ? (uint32_t)__popc(mask_of(near)) : n);
-        }
-        put_byte(w.masks, 0, read_mask(walk, d.mask_table[context], d, in));
+        const uint32_t context = r.activity(walk, activity, in_far, in_here, in_near);
+        w.masks.v[0] = read_mask(walk, d.mask_table[context], d, in);
         walk.count_four(w, 0);
-        activity = walk.activity_below(byte_of(w.counts, 0));
+        above = w.counts.v[0];
+        activity = 2 * above + w.sides.v[0];
         walk.window[FLOE_WARP + lane] = none;
         read_values(walk, w, d, in);
         __syncwarp();
         const record own = walk.window[FLOE_WARP + lane];
         if (walk.mine())
-            walk.row_at(t)[lane] = own;
+            walk.records[r.at + lane] = own;
+        if (r.t == 0)
+            break;
         walk.window[lane] = own;
-        above = byte_of(w.counts, 0);
-        far = here;
+        in_far = in_here;
+        in_here = in_near;
+        in_near = (uint32_t)__popc(mask_of(ahead));
         here = near;
         near = ahead;
         __syncwarp();

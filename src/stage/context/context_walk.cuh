@@ -94,7 +94,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     static constexpr uint32_t ROW_CODES = 8 * FLOE_WARP;
     static constexpr bool DEEP = PLANES;
     record *records;               /* of the chunk's row 0, lane 0 */
-    uint64_t row_step, plane_step; /* records from one to the next */
+    uint32_t row_step, plane_step; /* records from one to the next: all of a grid's have numbers of 32 bits */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
     uint32_t inverse;              /* of rows, times 2^20 */
     record *window;
@@ -107,8 +107,8 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         const floe_context_chunk c = floe_context_chunk_of(&g.grid, index);
         static_assert(FLOE_CONTEXT_ROWS <= 1 << 10, "row numbers times inverse fit 32 bits, and quotients are exact");
         records = (record *)g.records + c.first;
-        row_step = c.row;
-        plane_step = c.plane;
+        row_step = (uint32_t)c.row;
+        plane_step = (uint32_t)c.plane;
         nrows = c.planes * c.rows;
         rows = c.rows;
         inverse = PLANES ? ((1u << 20) + rows - 1) / rows : 0;
@@ -126,7 +126,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         if (!PLANES)
             return records + t * row_step;
         const uint32_t plane = plane_of(t);
-        return records + plane * plane_step + (t - plane * rows) * row_step;
+        return records + (plane * plane_step + (t - plane * rows) * row_step);
     }
     __device__ __forceinline__ record load(uint32_t t) const
     {
@@ -305,6 +305,42 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         w.activity = activity_below(w.above);
         __syncwarp();
         return w;
+    }
+};
+
+/* Row t of a deep chunk, and from it to the row before. */
+template <class WALK> struct deep_row {
+    uint32_t t, row, at; /* row: of its plane; at: its first record */
+
+    __device__ __forceinline__ deep_row(const WALK &walk, uint32_t number)
+    {
+        const uint32_t plane = walk.plane_of(number);
+        t = number;
+        row = t - plane * walk.rows;
+        at = plane * walk.plane_step + row * walk.row_step;
+    }
+    __device__ __forceinline__ void step(const WALK &walk)
+    {
+        t--;
+        at -= row ? walk.row_step : walk.plane_step - (walk.rows - 1) * walk.row_step;
+        row = row ? row - 1 : walk.rows - 1;
+    }
+    __device__ __forceinline__ bool has_plane(const WALK &walk) const { return t + walk.rows < walk.nrows; }
+    /* Two rows before this one, of the plane before. */
+    __device__ __forceinline__ typename WALK::record ahead(const WALK &walk) const
+    {
+        const uint32_t up = row >= 2 ? walk.plane_step - 2 * walk.row_step : (walk.rows - 2) * walk.row_step;
+        const typename WALK::record none = {};
+        return t + walk.rows - 2 < walk.nrows && walk.mine() ? walk.records[at + up + floe_lane()] : none;
+    }
+    /* What the mask's context is made of: counts of the row above, and of the plane before, of rows t + 1, t and t - 1. */
+    __device__ __forceinline__ uint32_t activity(const WALK &walk, uint32_t above, uint32_t far, uint32_t here,
+                                                 uint32_t near) const
+    {
+        if (!has_plane(walk))
+            return 4 * above;
+        return 2 * above + 4 * here + walk.sides_of(here) + (row + 1 < walk.rows ? far : here) +
+               (row > 0 ? near : here);
     }
 };
 
