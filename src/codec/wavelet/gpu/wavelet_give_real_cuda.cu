@@ -10,7 +10,7 @@
 namespace
 {
 
-enum { THREADS = 256, PIECE = 1024 };
+enum { THREADS = 256, EACH = 4, PIECE = 1024 }; /* EACH: values of a thread that are loaded together */
 
 __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_constant__ floe_wavelet_give_job j)
 {
@@ -30,18 +30,28 @@ __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_cons
         floe_real *to = (floe_real *)j.out.view.data + (int64_t)left * stride[0] + (int64_t)at1 * stride[1] +
                         (int64_t)at2 * stride[2] - (int64_t)lo[3] * stride[3];
         const floe_real *from = (const floe_real *)j.array + row * shape[3];
-        const uint64_t begin = lo[3] + piece * PIECE, end = floe_min64(begin + PIECE, hi[3]);
-#pragma unroll 4
-        for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP) {
-            floe_real v = from[x << j.shift[3]];
-            const int32_t code = j.corrections ? j.corrections[row * marks + floe_wavelet_mark(x)] : 0;
-            v = code ? FLOE_R(floe_wavelet_correct)(v, code, unit) : v;
-            v = FLOE_R(floe_wavelet_give)(v, center);
-            if (j.log) {
-                v = FLOE_R(floe_interp_exp)(v);
-                v = j.kinds && j.kinds[row * marks + floe_wavelet_mark(x)] == FLOE_WAVELET_NEGATIVE ? -v : v;
+        const uint32_t begin = (uint32_t)(lo[3] + piece * PIECE), end = (uint32_t)floe_min64(begin + PIECE, hi[3]);
+        const int8_t *corrections = j.corrections ? j.corrections + row * marks : NULL,
+                     *kinds = j.log && j.kinds ? j.kinds + row * marks : NULL;
+        to += (int64_t)(begin + floe_lane()) * stride[3];
+        for (uint32_t first = begin + floe_lane(); first < end; first += EACH * FLOE_WARP) {
+            floe_real v[EACH];
+            int32_t code[EACH];
+#pragma unroll
+            for (uint32_t k = 0; k < EACH; k++) {
+                const uint32_t x = first + k * FLOE_WARP;
+                v[k] = x < end ? from[x << j.shift[3]] : 0;
+                code[k] = corrections && x < end ? corrections[floe_wavelet_mark(x)] : 0;
             }
-            to[(int64_t)x * stride[3]] = v;
+#pragma unroll
+            for (uint32_t k = 0; k < EACH; k++, to += FLOE_WARP * stride[3]) {
+                const uint32_t x = first + k * FLOE_WARP;
+                floe_real y = code[k] ? FLOE_R(floe_wavelet_correct)(v[k], code[k], unit) : v[k];
+                y = FLOE_R(floe_wavelet_give)(y, center);
+                y = j.log ? FLOE_R(floe_interp_exp)(y) : y;
+                if (x < end)
+                    *to = kinds && kinds[floe_wavelet_mark(x)] == FLOE_WAVELET_NEGATIVE ? -y : y;
+            }
         }
     }
 }

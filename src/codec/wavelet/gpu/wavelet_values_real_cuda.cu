@@ -18,13 +18,13 @@ enum {
 
 /* length: of a row of the field; rows that are short and follow each other are one of the shape's. */
 struct job : floe_wavelet_values_job {
-    uint64_t length;
+    uint32_t length;
 };
 struct jobs {
     job of[FLOE_WAVELET_DEV_JOBS];
 };
 
-FLOE_DEV uint64_t mark_of(const job &j, uint64_t row, uint64_t x)
+FLOE_DEV uint64_t mark_of(const job &j, uint32_t row, uint32_t x)
 {
     if (j.length != j.shape[3]) {
         row = x / j.length;
@@ -43,10 +43,10 @@ struct findings {
 struct some {
     floe_real x[EACH], v[EACH]; /* in the field, and in the array if it is read */
     floe_real *array;           /* the row's */
-    uint64_t row, at, end;
+    uint32_t row, at, end;      /* numbers of an array's values fit 32 bits */
 };
 
-FLOE_DEV uint64_t place_of(const some &s, uint32_t k) { return s.at + k * FLOE_WARP; }
+FLOE_DEV uint32_t place_of(const some &s, uint32_t k) { return s.at + k * FLOE_WARP; }
 
 /* Calls what(some) for all values. */
 template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT what)
@@ -58,20 +58,23 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
         uint64_t left = i;
         const uint64_t first = floe_last_digit(&left, npieces) * PIECE;
         some s = {};
-        s.row = left;
-        s.end = floe_min64(first + PIECE, j.shape[3]);
-        s.array = (floe_real *)j.array + s.row * j.shape[3];
+        s.row = (uint32_t)left;
+        s.end = (uint32_t)floe_min64(first + PIECE, j.shape[3]);
+        s.array = (floe_real *)j.array + left * j.shape[3];
         const int64_t *stride = j.values.stride;
         int64_t at = 0;
 #pragma unroll
         for (uint32_t a = 3; a-- > 1;)
             at += (int64_t)floe_last_digit(&left, j.shape[a]) * stride[a];
-        const floe_real *from = (const floe_real *)j.values.data + at + (int64_t)left * stride[0];
-        for (s.at = first + floe_lane(); s.at < s.end; s.at += EACH * FLOE_WARP) {
+        s.at = (uint32_t)first + floe_lane();
+        const floe_real *from =
+            (const floe_real *)j.values.data + at + (int64_t)left * stride[0] + (int64_t)s.at * stride[3];
+        const int64_t apart = FLOE_WARP * stride[3];
+        for (; s.at < s.end; s.at += EACH * FLOE_WARP) {
 #pragma unroll
-            for (uint32_t k = 0; k < EACH; k++) {
-                const uint64_t to = place_of(s, k);
-                s.x[k] = to < s.end ? __ldg(from + (int64_t)to * stride[3]) : 0;
+            for (uint32_t k = 0; k < EACH; k++, from += apart) {
+                const uint32_t to = place_of(s, k);
+                s.x[k] = to < s.end ? __ldg(from) : 0;
                 s.v[k] = READS && to < s.end ? s.array[to] : 0;
             }
             what(s);
@@ -84,7 +87,7 @@ template <class WHAT> FLOE_DEV void each_of(const job &j, const some &s, WHAT wh
 {
 #pragma unroll
     for (uint32_t k = 0; k < EACH; k++) {
-        const uint64_t to = place_of(s, k);
+        const uint32_t to = place_of(s, k);
         if (to < s.end)
             what(s.x[k], s.v[k], s.array + to, [&] { return mark_of(j, s.row, to); });
     }
@@ -225,7 +228,7 @@ job job_of(const floe_wavelet_values_job &from)
 {
     job j = {};
     static_cast<floe_wavelet_values_job &>(j) = from;
-    j.length = j.shape[3];
+    j.length = (uint32_t)j.shape[3];
     const uint64_t plane = j.shape[2] * j.shape[3], n = j.shape[0] * j.shape[1] * plane;
     const int64_t *stride = j.values.stride;
     if (j.length >= PIECE || stride[3] != 1 || (uint64_t)stride[2] != j.length || (uint64_t)stride[1] != plane ||
