@@ -17,6 +17,7 @@ extern "C" {
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------ */
 
+enum { FLOE_WAVELET_DEV_GRIDS = 66 /* steps and marks, at most */ };
 enum { FLOE_WAVELET_DEV_LISTED = 1 << 22 /* codes of a list, which a single thread reads: more are the CPU's work */ };
 
 /* Grids of records as they come, of steps and then of marks: tables, and places of chunks; or the codes of a list, to records that are 0.

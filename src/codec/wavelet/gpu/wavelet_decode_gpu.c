@@ -14,9 +14,11 @@
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
-    CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */,
+    CHUNKS_BESIDES = 64, /* a chunk has so many records, but for so many of a step's */
     GRIDS = FLOE_WAVELET_STEPS + FLOE_WAVELET_MARK_SETS
 };
+
+_Static_assert((int)GRIDS <= (int)FLOE_WAVELET_DEV_GRIDS, "what is opened");
 
 /* A chunk that is decoded. */
 typedef struct decoding {

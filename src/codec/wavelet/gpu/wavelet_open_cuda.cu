@@ -16,7 +16,8 @@ enum { THREADS = 512 };
 typedef floe_wavelet_open_job job;
 
 struct opened : floe_context_opening {
-    uint32_t flags, tables_nbytes, status;
+    uint32_t flags, status, tables_nbytes[FLOE_WAVELET_DEV_GRIDS];
+    uint64_t tables_at[FLOE_WAVELET_DEV_GRIDS];
 };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
 /* ---- grids -------------------------------------------------------------------------------------------------------------- */
 
 /* One thread: what comes. */
-FLOE_DEV void begin_grid(const floe_context_dev_grid &g, opened *s)
+FLOE_DEV void begin_grid(const floe_context_dev_grid &g, uint32_t i, opened *s)
 {
     s->flags = s->at < s->nbytes ? s->src[s->at] : 0xFF;
     s->at++;
@@ -112,8 +113,9 @@ FLOE_DEV void begin_grid(const floe_context_dev_grid &g, opened *s)
         read_list(g, s);
     if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES)) {
         s->good = s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
-        s->tables_nbytes = s->good ? load16(s->src + s->at) : 0;
-        s->at += 2 + s->tables_nbytes;
+        s->tables_nbytes[i] = s->good ? load16(s->src + s->at) : 0;
+        s->tables_at[i] = s->at + 2;
+        s->at += 2 + s->tables_nbytes[i];
     }
 }
 
@@ -122,18 +124,10 @@ FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s
 {
     floe_context_dev_grid &g = j.grids[i];
     if (threadIdx.x == 0)
-        begin_grid(g, s);
+        begin_grid(g, i, s);
     __syncthreads();
     const uint32_t flags = s->flags;
-    if (s->good && (flags & FLOE_WAVELET_RECORDS_TABLES)) {
-        const table_reader from = {s->src + s->at - s->tables_nbytes, s->tables_nbytes};
-        bool good = true;
-        if (threadIdx.x < FLOE_WARP)
-            good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i);
-        if (__syncthreads_or(!good) && threadIdx.x == 0)
-            s->good = false;
-        tables = i;
-    }
+    tables = flags & FLOE_WAVELET_RECORDS_TABLES ? i : tables;
     if (threadIdx.x == 0) {
         g.tables = tables;
         g.nchunks = flags == FLOE_WAVELET_RECORDS_LIST ? 0 : g.nchunks;
@@ -142,6 +136,19 @@ FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s
     if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
         floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, j.places + g.first);
     return tables;
+}
+
+/* Of all grids, a warp each: they take longest. */
+FLOE_DEV bool read_tables(const job &j, const opened &s)
+{
+    bool good = true;
+    for (uint32_t i = threadIdx.x / FLOE_WARP; i < j.ngrids; i += THREADS / FLOE_WARP) {
+        const floe_context_dev_grid &g = j.grids[i];
+        const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
+        if (g.tables == i)
+            good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i) && good;
+    }
+    return good;
 }
 
 __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_constant__ job j)
@@ -161,11 +168,10 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
         tables = open_grid(j, i, i < j.nsteps ? tables : j.ngrids, &s);
         __syncthreads();
     }
-    if (threadIdx.x > 0 || !goes_on)
-        return;
-    if (!s.good)
+    const bool good = s.good && read_tables(j, s);
+    if (__syncthreads_or(!good) && goes_on && threadIdx.x == 0)
         *j.status = s.status;
-    else
+    else if (goes_on && threadIdx.x == 0)
         *j.cursor = s.at;
 }
 

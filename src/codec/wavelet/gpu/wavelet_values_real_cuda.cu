@@ -70,11 +70,11 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
         const floe_real *from =
             (const floe_real *)j.values.data + at + (int64_t)left * stride[0] + (int64_t)s.at * stride[3];
         const int64_t apart = FLOE_WARP * stride[3];
-        for (; s.at < s.end; s.at += EACH * FLOE_WARP) {
+        for (; s.at < s.end; s.at += EACH * FLOE_WARP, from += EACH * apart) {
 #pragma unroll
-            for (uint32_t k = 0; k < EACH; k++, from += apart) {
+            for (uint32_t k = 0; k < EACH; k++) {
                 const uint32_t to = place_of(s, k);
-                s.x[k] = to < s.end ? __ldg(from) : 0;
+                s.x[k] = to < s.end ? __ldg(from + k * apart) : 0;
                 s.v[k] = READS && to < s.end ? s.array[to] : 0;
             }
             what(s);
