@@ -248,7 +248,7 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
     s.lines = bench_alloc(floe_wavelet_line_reals(&m->cpu, s.shape) * sizeof(float));
     floe_prim p = prim_of(&s);
     FL_ERR(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_F32, s.n, &s.scratch_nbytes, &err));
-    s.scratch_nbytes = floe_max64(s.scratch_nbytes, floe_select_workspace(&p));
+    s.scratch_nbytes = floe_max64(s.scratch_nbytes, floe_select_workspace(&p, FLOE_PRIM_F32, s.n));
     s.scratch = take(m, s.scratch_nbytes);
     uint64_t fine[FLOE_INTERP_RANK];
     memcpy(fine, s.shape, sizeof fine);

@@ -142,7 +142,7 @@ static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t 
     memcpy(&bits, sorted + (n - k) * size, size);
 
     void *values = w->take(n * size), *at = w->take(sizeof found);
-    p.workspace_nbytes = floe_select_workspace(&p);
+    p.workspace_nbytes = floe_select_workspace(&p, type, n);
     p.workspace = w->take(p.workspace_nbytes);
     w->copy(values, host, n * size);
     assert_int_equal(floe_select_largest(&p, (floe_prim_array){type, values, n}, k, at, NULL), FLOE_OK);
@@ -167,7 +167,7 @@ static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t 
 static inline void kit_selects(const kit_place *w)
 {
     for (int wide = 0; wide < 2; wide++)
-        for (uint64_t n = 1; n < 20000; n = 3 * n + 7)
+        for (uint64_t n = 1; n < 30000; n = 3 * n + 7)
             for (uint64_t k = 1; k <= n; k = 5 * k + n % 3)
                 kit_select(w, wide ? FLOE_PRIM_F64 : FLOE_PRIM_F32, n, k);
 }

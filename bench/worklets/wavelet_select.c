@@ -13,19 +13,23 @@ FLOE_PRIM_MAP(floe_select_keep_map, floe_select, floe_select_keep)
 FLOE_PRIM_MAP(floe_select_start_map, floe_select, floe_select_start)
 FLOE_PRIM_MAP(floe_select_copy_map, floe_select_box, floe_select_copy)
 
+/* Returns how much more a scan takes. */
 static uint64_t take(const floe_prim *p, floe_select *s, floe_arena *a)
 {
     uint64_t nbytes = 0;
     s->counts = floe_arena_take(a, FLOE_SELECT_DIGITS, sizeof *s->counts);
     s->sums = floe_arena_take(a, FLOE_SELECT_DIGITS, sizeof *s->sums);
     s->from = floe_arena_take(a, FLOE_SELECT_ROUNDS + 1, sizeof *s->from);
+    s->room = p->cpu ? 0 : s->n / FLOE_SELECT_KEPT / FLOE_SELECT_BLOCKS;
+    s->kept = floe_arena_take(a, FLOE_SELECT_BLOCKS * s->room, s->wide ? sizeof(uint64_t) : sizeof(uint32_t));
+    s->nkept = floe_arena_take(a, FLOE_SELECT_BLOCKS, sizeof *s->nkept);
     (void)floe_prim_workspace(p, FLOE_PRIM_SCAN, FLOE_PRIM_U32, FLOE_SELECT_DIGITS, &nbytes, NULL);
     return nbytes;
 }
 
-uint64_t floe_select_workspace(const floe_prim *p)
+uint64_t floe_select_workspace(const floe_prim *p, floe_prim_type type, uint64_t n)
 {
-    floe_select s;
+    floe_select s = {.wide = floe_prim_is_wide(type), .n = n};
     floe_arena a = floe_arena_plan();
     floe_arena_take(&a, take(p, &s, &a), 1);
     return a.used;
@@ -68,7 +72,7 @@ floe_status floe_select_largest(const floe_prim *p, floe_prim_array in, uint64_t
     s.found = found;
     s.before = s.wide ? 63 : 31;
     FLOE_TRY(floe_select_start_map(p, &s, 1, err));
-    for (; s.before > 0; s.before = s.shift, s.from = s.to) {
+    for (; s.before > 0; s.before = s.shift, s.from = s.to, s.round++) {
         s.shift = s.before > FLOE_SELECT_BITS ? s.before - FLOE_SELECT_BITS : 0;
         s.to = s.from + 1;
         FLOE_TRY(floe_select_clear_map(p, &s, FLOE_SELECT_DIGITS, err));

@@ -5,7 +5,7 @@
 
 #include "prim/prim.h"
 
-uint64_t floe_select_workspace(const floe_prim *p);
+uint64_t floe_select_workspace(const floe_prim *p, floe_prim_type type, uint64_t n);
 
 /* The k-th largest magnitude of n floats, by its bits, into *found, which is the backend's memory. 1 <= k <= n < 2^32 */
 floe_status floe_select_largest(const floe_prim *p, floe_prim_array in, uint64_t k, uint64_t *found, floe_error *err);

@@ -11,20 +11,29 @@ enum { BLOCKS_A_PROCESSOR = 6, AHEAD = 8 }; /* AHEAD: values that a thread loads
 template <class Word>
 __global__ __launch_bounds__(FLOE_PRIM_BLOCK) void select_count_kernel(floe_select j, Word magnitude)
 {
-    __shared__ uint32_t counts[FLOE_SELECT_DIGITS];
-    const Word *values = (const Word *)j.values;
+    __shared__ uint32_t counts[FLOE_SELECT_DIGITS], nkept;
+    const bool keeps = j.round == 1, reads_kept = j.round > 1 && j.nkept[blockIdx.x] <= j.room;
+    Word *kept = (Word *)j.kept + blockIdx.x * j.room;
+    const Word *values = reads_kept ? kept : (const Word *)j.values;
     const Word prefix = (Word)j.from->prefix << j.before, above = magnitude & ~(Word)0 << j.before;
     const uint32_t digits = ((uint32_t)1 << (j.before - j.shift)) - 1;
-    const uint64_t step = (uint64_t)gridDim.x * FLOE_PRIM_BLOCK;
-    uint64_t i = (uint64_t)blockIdx.x * FLOE_PRIM_BLOCK + threadIdx.x;
+    const uint64_t n = reads_kept ? j.nkept[blockIdx.x] : j.n,
+                   step = reads_kept ? FLOE_PRIM_BLOCK : (uint64_t)gridDim.x * FLOE_PRIM_BLOCK;
+    uint64_t i = threadIdx.x + (reads_kept ? 0 : (uint64_t)blockIdx.x * FLOE_PRIM_BLOCK);
+    if (threadIdx.x == 0)
+        nkept = 0;
     for (uint32_t d = threadIdx.x; d < FLOE_SELECT_DIGITS; d += FLOE_PRIM_BLOCK)
         counts[d] = 0;
     __syncthreads();
     const auto count = [&](Word v) {
-        if ((v & above) == prefix)
-            atomicAdd(&counts[(uint32_t)(v >> j.shift) & digits], 1u);
+        if ((v & above) != prefix)
+            return;
+        atomicAdd(&counts[(uint32_t)(v >> j.shift) & digits], 1u);
+        const uint32_t to = keeps ? atomicAdd(&nkept, 1u) : 0;
+        if (keeps && to < j.room)
+            kept[to] = v;
     };
-    for (; i + (AHEAD - 1) * step < j.n; i += AHEAD * step) {
+    for (; i + (AHEAD - 1) * step < n; i += AHEAD * step) {
         Word v[AHEAD];
 #pragma unroll
         for (uint32_t k = 0; k < AHEAD; k++)
@@ -33,9 +42,11 @@ __global__ __launch_bounds__(FLOE_PRIM_BLOCK) void select_count_kernel(floe_sele
         for (uint32_t k = 0; k < AHEAD; k++)
             count(v[k]);
     }
-    for (; i < j.n; i += step)
+    for (; i < n; i += step)
         count(values[i]);
     __syncthreads();
+    if (keeps && threadIdx.x == 0)
+        j.nkept[blockIdx.x] = nkept;
     for (uint32_t d = threadIdx.x; d < FLOE_SELECT_DIGITS; d += FLOE_PRIM_BLOCK)
         if (counts[d] > 0)
             atomicAdd(&j.counts[d], counts[d]);
@@ -43,7 +54,8 @@ __global__ __launch_bounds__(FLOE_PRIM_BLOCK) void select_count_kernel(floe_sele
 
 template <class Word> void count(const floe_select *job, cudaStream_t stream)
 {
-    const uint64_t at_once = (uint64_t)BLOCKS_A_PROCESSOR * floe_gpu_limits_cuda().processors;
+    const uint64_t at_once =
+        floe_min64((uint64_t)BLOCKS_A_PROCESSOR * floe_gpu_limits_cuda().processors, FLOE_SELECT_BLOCKS);
     FLOE_LAUNCH(select_count_kernel<Word>, (uint32_t)floe_min64(floe_ceil_div(job->n, FLOE_PRIM_BLOCK), at_once),
                 FLOE_PRIM_BLOCK, 0, stream, *job, (Word)(~(Word)0 >> 1));
 }

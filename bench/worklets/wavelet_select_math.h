@@ -9,7 +9,9 @@ enum {
     FLOE_SELECT_BITS = 11, /* of a digit: its counts fit shared memory and a core's L1 */
     FLOE_SELECT_DIGITS = 1 << FLOE_SELECT_BITS,
     FLOE_SELECT_ROUNDS = 6, /* of f64; f32 has 3 */
-    FLOE_SELECT_CORE = 1 << 18
+    FLOE_SELECT_CORE = 1 << 18,
+    FLOE_SELECT_BLOCKS = 1024, /* of a GPU, at most */
+    FLOE_SELECT_KEPT = 16      /* of so many values one is kept, at most */
 };
 
 /* What earlier rounds found: the digits so far, and which of the values that begin so is wanted, from 1 on. */
@@ -27,6 +29,10 @@ typedef struct floe_select {
     floe_select_state *from, *to;
     uint64_t first, *found; /* k; where the result is put, in the round that `ends` */
     bool ends;
+    /* On a GPU: those that the second round counts are kept, by each block as far as it has room, and later rounds count them alone. */
+    uint32_t round, *nkept; /* of each block */
+    void *kept;
+    uint64_t room;
 } floe_select;
 
 FLOE_HD uint64_t floe_select_magnitude(const floe_select *j, uint64_t i)
