@@ -119,7 +119,7 @@ static inline void kit_every_rank(const kit_place *w)
         }
 }
 
-/* Of values of which many are equal: what a sort of the magnitudes has in place k, and what is kept then. */
+/* Of values of which many are equal, and of which few begin alike: what a sort of the magnitudes has in place k, and what is kept then. */
 static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t n, uint64_t k)
 {
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
@@ -131,7 +131,8 @@ static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t 
     for (uint64_t i = 0; i < n; i++)
         hostile_put(dtype, host, (int64_t)i,
                     hostile_bits(dtype, (double)(hostile_below(&state, 200) + 1) *
-                                            (hostile_uniform(&state) < 0.3 ? -1e-3 : i % 3)));
+                                            (hostile_uniform(&state) < 0.3 ? -1e-3 : i % 3) *
+                                            (double)(k % 2 ? (uint64_t)1 << i % 40 : 1)));
     memcpy(sign, host, n * size);
     for (uint64_t i = 0; i < n; i++)
         sign[i * size + size - 1] &= 0x7F;
@@ -167,7 +168,7 @@ static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t 
 static inline void kit_selects(const kit_place *w)
 {
     for (int wide = 0; wide < 2; wide++)
-        for (uint64_t n = 1; n < 30000; n = 3 * n + 7)
+        for (uint64_t n = 1; n < 100000; n = 3 * n + 7)
             for (uint64_t k = 1; k <= n; k = 5 * k + n % 3)
                 kit_select(w, wide ? FLOE_PRIM_F64 : FLOE_PRIM_F32, n, k);
 }
