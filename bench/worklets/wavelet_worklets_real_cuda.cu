@@ -28,8 +28,20 @@ FLOE_DEV int32_t mirror(const edges &e, int odd, int32_t i, int32_t reach, int32
     return i;
 }
 
+/* Pairs on each side that a pair is made of, where no stencil is one-sided. */
+constexpr int32_t reach_of(const flow &f)
+{
+    int32_t far = 0;
+    for (int32_t k = 0; k < f.nlifts; k++) {
+        const lifting &l = f.lift[k];
+        const int32_t off = l.to_odd ? -1 : 1;
+        far += most(-2 * l.first - off, 2 * (l.first + l.ntaps - 1) + off);
+    }
+    return (far + 1) / 2;
+}
+
 template <class W, int32_t PAIRS> struct tile {
-    static constexpr int32_t REACH = W::FLOW.around, WIDTH = PAIRS + REACH, N = WIDTH + REACH;
+    static constexpr int32_t REACH = reach_of(W::FLOW), WIDTH = PAIRS + REACH, N = WIDTH + REACH;
     floe_real x[2][N];
 };
 
@@ -104,7 +116,7 @@ template <uint32_t BANK, bool INVERSE, int32_t PAIRS> FLOE_DEV void by_lane(cons
     floe_real room[2 * (PAIRS + FLOE_WAVELET_AROUND)];
     const floe_worklet_tile t = floe_worklet_tile_of(j, index, PAIRS, 1);
     edges e;
-    if (edges_of(j, &t, W::FLOW.around, &e))
+    if (edges_of(j, &t, tile<W, PAIRS>::REACH, &e))
         inner_tile<W, PAIRS>(j, &t, e);
     else
         floe_worklet_any_tile(j, &t, room, PAIRS);
