@@ -10,11 +10,7 @@
 namespace
 {
 
-enum {
-    THREADS = 256,
-    EACH = 8, /* values of a thread that are loaded together */
-    PIECE = 2 * EACH * FLOE_WARP
-};
+enum { THREADS = 256, PIECE = 16 * FLOE_WARP };
 
 /* length: of a row of the field; rows that are short and follow each other are one of the shape's. */
 struct job : floe_wavelet_values_job {
@@ -39,14 +35,15 @@ struct findings {
     floe_wavelet_dev_found rest;
 };
 
-/* What a thread has at once: values at, at + FLOE_WARP, .. of a row, as far as they are there. */
-struct some {
+/* What a thread has at once: values at, at + FLOE_WARP, .. of a row, as far as they are there. They are loaded together. */
+template <bool READS> struct some {
+    static constexpr uint32_t EACH = READS ? 4 : 8;
     floe_real x[EACH], v[EACH]; /* in the field, and in the array if it is read */
     floe_real *array;           /* the row's */
     uint32_t row, at, end;      /* numbers of an array's values fit 32 bits */
-};
 
-FLOE_DEV uint32_t place_of(const some &s, uint32_t k) { return s.at + k * FLOE_WARP; }
+    __device__ __forceinline__ uint32_t place_of(uint32_t k) const { return at + k * FLOE_WARP; }
+};
 
 /* Calls what(some) for all values. */
 template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT what)
@@ -57,7 +54,7 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
     for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < n; i += step) {
         uint64_t left = i;
         const uint64_t first = floe_last_digit(&left, npieces) * PIECE;
-        some s = {};
+        some<READS> s = {};
         s.row = (uint32_t)left;
         s.end = (uint32_t)floe_min64(first + PIECE, j.shape[3]);
         s.array = (floe_real *)j.array + left * j.shape[3];
@@ -70,10 +67,10 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
         const floe_real *from =
             (const floe_real *)j.values.data + at + (int64_t)left * stride[0] + (int64_t)s.at * stride[3];
         const int64_t apart = FLOE_WARP * stride[3];
-        for (; s.at < s.end; s.at += EACH * FLOE_WARP, from += EACH * apart) {
+        for (; s.at < s.end; s.at += s.EACH * FLOE_WARP, from += s.EACH * apart) {
 #pragma unroll
-            for (uint32_t k = 0; k < EACH; k++) {
-                const uint32_t to = place_of(s, k);
+            for (uint32_t k = 0; k < s.EACH; k++) {
+                const uint32_t to = s.place_of(k);
                 s.x[k] = to < s.end ? __ldg(from + k * apart) : 0;
                 s.v[k] = READS && to < s.end ? s.array[to] : 0;
             }
@@ -83,11 +80,11 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
 }
 
 /* Calls what(x, v, place, mark) for each of some. */
-template <class WHAT> FLOE_DEV void each_of(const job &j, const some &s, WHAT what)
+template <class SOME, class WHAT> FLOE_DEV void each_of(const job &j, const SOME &s, WHAT what)
 {
 #pragma unroll
-    for (uint32_t k = 0; k < EACH; k++) {
-        const uint32_t to = place_of(s, k);
+    for (uint32_t k = 0; k < SOME::EACH; k++) {
+        const uint32_t to = s.place_of(k);
         if (to < s.end)
             what(s.x[k], s.v[k], s.array + to, [&] { return mark_of(j, s.row, to); });
     }
@@ -144,13 +141,13 @@ FLOE_DEV void correct(const job &j, floe_real x, floe_real v, uint64_t mark, fin
 }
 
 /* Those that miss are few: they come last, so that lanes do theirs together. */
-FLOE_DEV void check(const job &j, const some &s, findings &found)
+template <class SOME> FLOE_DEV void check(const job &j, const SOME &s, findings &found)
 {
     uint32_t missed = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < EACH; k++) {
-        const bool there = place_of(s, k) < s.end &&
-                           !(j.some_kinds && j.kinds[mark_of(j, s.row, place_of(s, k))] == FLOE_WAVELET_LITERAL);
+    for (uint32_t k = 0; k < SOME::EACH; k++) {
+        const bool there = s.place_of(k) < s.end &&
+                           !(j.some_kinds && j.kinds[mark_of(j, s.row, s.place_of(k))] == FLOE_WAVELET_LITERAL);
         if (there && !is_within(j, s.x[k], FLOE_R(floe_wavelet_finite)(s.v[k]), found))
             missed |= 1u << k;
     }
@@ -158,11 +155,11 @@ FLOE_DEV void check(const job &j, const some &s, findings &found)
         const uint32_t i = (uint32_t)__ffs((int)missed) - 1;
         floe_real x = 0, v = 0;
 #pragma unroll
-        for (uint32_t k = 0; k < EACH; k++) {
+        for (uint32_t k = 0; k < SOME::EACH; k++) {
             x = k == i ? s.x[k] : x;
             v = k == i ? s.v[k] : v;
         }
-        correct(j, x, FLOE_R(floe_wavelet_finite)(v), mark_of(j, s.row, place_of(s, i)), found);
+        correct(j, x, FLOE_R(floe_wavelet_finite)(v), mark_of(j, s.row, s.place_of(i)), found);
     }
 }
 
@@ -207,9 +204,9 @@ __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_co
     const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
     if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
-        each_some<true>(j, [&](const some &s) { check(j, s, found); });
+        each_some<true>(j, [&](const auto &s) { check(j, s, found); });
     } else {
-        each_some<WHAT == FLOE_WAVELET_VALUES_SHIFT>(j, [&](const some &s) {
+        each_some<WHAT == FLOE_WAVELET_VALUES_SHIFT>(j, [&](const auto &s) {
             each_of(j, s, [&](floe_real x, floe_real v, floe_real *to, auto mark) {
                 if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
                     take(j, x, mark, found);
@@ -241,8 +238,8 @@ job job_of(const floe_wavelet_values_job &from)
 
 template <floe_wavelet_values_what WHAT> void launch(const jobs &all, uint32_t n, uint64_t count, void *stream)
 {
-    const uint32_t nblocks =
-        (uint32_t)floe_min64(floe_ceil_div(count, EACH * THREADS), 16 * floe_gpu_limits_cuda().processors);
+    const uint32_t nblocks = (uint32_t)floe_min64(floe_ceil_div(count, PIECE / FLOE_WARP / 2 * THREADS),
+                                                  16 * floe_gpu_limits_cuda().processors);
     constexpr bool CHECK = WHAT == FLOE_WAVELET_VALUES_CHECK; /* of trials, else one at a time */
     if (CHECK && n > 1)
         FLOE_LAUNCH((wavelet_values_kernel<WHAT, CHECK>), dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
