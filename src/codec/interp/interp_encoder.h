@@ -6,13 +6,6 @@
 #include "codec/interp/interp_chunk.h"
 #include "stage/interp/interp_output.h"
 
-/* What the boxes of a trial count, by level. */
-typedef struct floe_interp_tally {
-    uint64_t entropy, raw, used; /* bits in 1/4096; raw bits; symbols that occur, by context */
-    uint64_t large, longest,     /* codes from FLOE_CONTEXT_LARGE_SYMBOL on; of FLOE_CONTEXT_LONGEST_SYMBOL; */
-        ncodes;                  /* that are not 0 */
-} floe_interp_tally;
-
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
@@ -24,7 +17,7 @@ typedef struct floe_interp_encoder {
     floe_interp_view values;
     const floe_codec_boxes *boxes; /* NULL: a field. Else values are the boxes of one, and the plan has their shape */
     /* for the tuner: tallies of n structures at once, FLOE_INTERP_LEVELS each; NULL: that is done here */
-    void (*tally)(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies);
+    void (*tally)(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies);
     void *user;
     bool narrow, squares;
     size_t size; /* of an element */
@@ -109,7 +102,7 @@ void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial,
 /* How many parts of such an extent are tried; what they count, coded with a structure, on the threads of trial->sharers. */
 uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
 void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *trial, uint64_t nboxes,
-                             const floe_interp_structure *s, floe_interp_tally *tallies);
+                             const floe_interp_structure *s, floe_context_tally *tallies);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
 /* At which of the values part number `box` begins. */

@@ -108,22 +108,17 @@ static void add_counts(encoder *e)
     }
 }
 
-static uint64_t count_used(const uint32_t *counts)
+static floe_context_tally tally_of(const floe_context_spec *spec, const uint32_t *counts)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-        n += counts[i] != 0;
-    return n;
-}
-
-/* Codes of this symbol or a larger one. */
-static uint64_t count_from(const uint32_t *counts, uint32_t symbol)
-{
-    uint64_t n = 0;
-    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = symbol; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
-            n += counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s];
-    return n;
+    floe_context_tally t = {.entropy = floe_context_entropy(spec, counts), .raw = floe_context_raw_bits(counts)};
+    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++) {
+        const uint32_t s = i < FLOE_CONTEXT_VALUES_AT ? 0 : (i - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE;
+        t.used += counts[i] != 0;
+        t.large += s >= FLOE_CONTEXT_LARGE_SYMBOL ? counts[i] : 0;
+        t.longest += s >= FLOE_CONTEXT_LONGEST_SYMBOL ? counts[i] : 0;
+        t.ncodes += i >= FLOE_CONTEXT_VALUES_AT ? counts[i] : 0;
+    }
+    return t;
 }
 
 void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, encoder *trial)
@@ -166,20 +161,13 @@ static void count_boxes(trial_boxes *t, const floe_interp_structure *s, uint64_t
 }
 
 void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, const floe_interp_structure *s,
-                             floe_interp_tally *tallies)
+                             floe_context_tally *tallies)
 {
     trial_boxes boxes = {e, trial, nboxes};
     floe_interp_trial_plan(e, s, trial);
     const floe_interp_plan *p = &trial->chunk.plan;
     const uint64_t nlevels = p->nsteps ? p->steps[p->nsteps - 1].level + 1 : 0; /* of which one may have no step */
     count_boxes(&boxes, s, nlevels * FLOE_CONTEXT_COUNTS);
-    for (uint64_t l = 0; l < nlevels; l++) {
-        const uint32_t *counts = trial->sharers->counts + l * FLOE_CONTEXT_COUNTS;
-        tallies[l] = (floe_interp_tally){floe_context_entropy(&p->steps[0].spec, counts),
-                                         floe_context_raw_bits(counts),
-                                         count_used(counts),
-                                         count_from(counts, FLOE_CONTEXT_LARGE_SYMBOL),
-                                         count_from(counts, FLOE_CONTEXT_LONGEST_SYMBOL),
-                                         count_from(counts, 0)};
-    }
+    for (uint64_t l = 0; l < nlevels; l++)
+        tallies[l] = tally_of(&p->steps[0].spec, trial->sharers->counts + l * FLOE_CONTEXT_COUNTS);
 }

@@ -37,9 +37,9 @@ typedef struct tuner {
     floe_interp_structure first; /* with which it begins */
     uint32_t ndone, nall;
     floe_interp_structure structures[TRIALS];
-    floe_interp_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
+    floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
-    floe_interp_tally tally[FLOE_INTERP_LEVELS];
+    floe_context_tally tally[FLOE_INTERP_LEVELS];
     uint32_t nlevels;
 } tuner;
 
@@ -99,7 +99,7 @@ static void expect(tuner *t, const floe_interp_structure *s)
     }
 }
 
-static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *s)
+static const floe_context_tally *tally_of(tuner *t, const floe_interp_structure *s)
 {
     const uint32_t i = add_structure(t, s);
     if (i >= t->ndone) {
@@ -142,7 +142,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     add_levels(t);
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
-        const floe_interp_tally *tally = &t->tally[l];
+        const floe_context_tally *tally = &t->tally[l];
         t->tally[l] = tally_of(t, &part)[l];
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
         sum += t->bits[l];
@@ -189,7 +189,7 @@ static uint64_t try_levels(tuner *t, floe_interp_structure *s)
     floe_interp_structure fewer = *s;
     uint64_t bits = try_structure(t, s);
     for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && fewer.levels > l; l++) {
-        const floe_interp_tally *y = &t->tally[l];
+        const floe_context_tally *y = &t->tally[l];
         if (y->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * y->ncodes &&
             y->longest * LONGEST > y->ncodes)
             fewer.levels = l;

@@ -140,7 +140,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     add_rows(&ranges, packet[k].lo[floe_wavelet_slowest(p->shape)], packet[k].hi[floe_wavelet_slowest(p->shape)]);
     for (uint32_t i = level->step; i < p->nsteps; i++)
         floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
-    *d->tables = (floe_context_tables){.nmasks = 0};
+    *d->tables = (floe_context_tables){.ntables = {0}};
     for (uint32_t i = p->nsteps; i-- > level->step;)
         FLOE_CHECK(err, decode_step(d, i, &wanted[i], &ranges, from), FLOE_ERR_FORMAT,
                    "wavelet chunk: the codes of step %u are damaged", i);
@@ -160,7 +160,7 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
     if (!d->chunk.marked[set])
         return FLOE_OK;
-    *d->tables = (floe_context_tables){.nmasks = 0};
+    *d->tables = (floe_context_tables){.ntables = {0}};
     FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, &wanted, from), FLOE_ERR_FORMAT,
                "wavelet chunk: marks %d are damaged", set);
     if (set == FLOE_WAVELET_VALUE_KINDS && d->chunk.differ)

@@ -36,14 +36,12 @@ static inline uint32_t floe_context_record_nbytes(const floe_context_spec *s) { 
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* Contexts that are alike share a table. Those of values follow those of masks in all arrays. */
+/* Contexts that are alike share a table. Of masks, then of values. */
 typedef struct floe_context_tables {
-    uint32_t nmasks, nvalues;        /* tables */
-    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context */
-    uint16_t mask_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    uint16_t value_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUE_SYMBOLS];
-    uint8_t mask_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* of frequencies; where built */
-    uint8_t value_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUE_SYMBOLS];
+    uint32_t ntables[2];
+    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context that occurs */
+    uint16_t freq[2][FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    uint8_t code[2][FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* of frequencies; where built */
 } floe_context_tables;
 
 /* counts: FLOE_CONTEXT_COUNTS, of all chunks that will be coded. The tables that take the fewest bits, of runs of contexts in
@@ -62,8 +60,8 @@ void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_t
                              floe_ans_symbol *symbols);
 
 typedef struct floe_context_decoder {
-    const uint8_t *mask_slots[FLOE_CONTEXT_MASKS], *value_slots[FLOE_CONTEXT_VALUES]; /* of each context */
-    const uint32_t *mask_spans[FLOE_CONTEXT_MASKS], *value_spans[FLOE_CONTEXT_VALUES];
+    const uint8_t *slots_of[2][FLOE_CONTEXT_VALUES]; /* of each context of masks, then of values */
+    const uint32_t *spans_of[2][FLOE_CONTEXT_VALUES];
     uint8_t slots[FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_MASK_BITS) + (1 << FLOE_CONTEXT_VALUE_BITS))];
     uint32_t spans[FLOE_CONTEXT_TABLES * (FLOE_CONTEXT_MASK_SYMBOLS + FLOE_CONTEXT_STRIDE)];
 } floe_context_decoder;

@@ -203,7 +203,6 @@ FLOE_INLINE uint32_t *mask_tokens(walk *w, uint32_t t, uint32_t r, uint32_t *to)
 enum {
     RECORD = 8, /* codes of one, with the last */
     ROW_CODES = RECORD * FLOE_ANS_LANES,
-    DENSE = 2,  /* nonzero codes of a record from which on vectors are faster */
     RAW_AT = 16 /* bit of a token, above its place */
 };
 typedef struct row_tokens {
@@ -319,45 +318,21 @@ FLOE_INLINE void tokens_of_row(const walk *w, uint32_t t1, uint32_t nrows, uint3
         memset(to->raw, 0, n * sizeof *to->raw);
 }
 
-/* As masks have their bits. */
-typedef uint32_t window_tokens[FLOE_ANS_LANES][FLOE_CONTEXT_WINDOW * RECORD];
-
-FLOE_INLINE void dense_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, window_tokens to)
-{
-    row_tokens row;
-    tokens_of_row(w, t1, nrows, r, &row);
-    for (uint32_t i = 0; i < w->chunk->lanes; i++)
-        for (uint32_t k = 0; k < RECORD; k++)
-            to[i][RECORD * r + k] = row.place[RECORD * i + k] | (uint32_t)row.raw[RECORD * i + k] << RAW_AT;
-}
-
-FLOE_INLINE void sparse_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, window_tokens to)
-{
-    for (uint32_t lane = 0; lane < w->chunk->lanes; lane++)
-        for (uint32_t left = w->masks[lane] >> RECORD * r & 0xFF; left; left &= left - 1) {
-            const uint32_t class = (uint32_t)__builtin_ctz(left);
-            const int32_t code = code_at(w->v, w->at[1 + r] + lane * record_nbytes(w->v), class);
-            const uint32_t size = size_of(code), sign = code < 0;
-            uint32_t flip;
-            const uint32_t context = value_context(w, t1, nrows, r, class, lane, &flip);
-            to[lane][RECORD * r + class] =
-                (FLOE_CONTEXT_VALUES_AT + context * FLOE_CONTEXT_STRIDE + floe_context_symbol(size, sign ^ flip)) |
-                floe_context_raw(size, sign) << RAW_AT;
-        }
-}
-
 /* Returns what follows the last token. */
 FLOE_INLINE uint32_t *value_tokens(const walk *w, uint32_t t1, uint32_t nrows, uint32_t *to)
 {
-    window_tokens tokens;
+    uint32_t tokens[FLOE_ANS_LANES][FLOE_CONTEXT_WINDOW * RECORD]; /* as masks have their bits */
+    row_tokens row;
     for (uint32_t r = 0; r < nrows; r++) {
         uint32_t nonzero = 0;
         for (uint32_t i = 1; i <= w->chunk->lanes; i++)
-            nonzero += w->rows[1 + r].n[i];
-        if (nonzero > DENSE * w->chunk->lanes)
-            dense_row(w, t1, nrows, r, tokens);
-        else if (nonzero)
-            sparse_row(w, t1, nrows, r, tokens);
+            nonzero |= w->rows[1 + r].n[i];
+        if (!nonzero)
+            continue;
+        tokens_of_row(w, t1, nrows, r, &row);
+        for (uint32_t i = 0; i < w->chunk->lanes; i++)
+            for (uint32_t k = 0; k < RECORD; k++)
+                tokens[i][RECORD * r + k] = row.place[RECORD * i + k] | (uint32_t)row.raw[RECORD * i + k] << RAW_AT;
     }
     for (uint32_t lane = 0; lane < w->chunk->lanes; lane++)
         for (uint64_t left = w->masks[lane]; left; left &= left - 1)
@@ -452,8 +427,8 @@ FLOE_INLINE void get_masks(walk *w, floe_ans_decoder *d, const floe_context_deco
     uint8_t *record = w->at[1 + r], context[FLOE_ANS_LANES];
     mask_contexts(w, t, &w->rows[r], context);
     for (uint32_t i = 0; i < lanes; i++) {
-        const uint32_t mask = floe_ans_decoder_get(d, i, tables->mask_slots[context[i]], tables->mask_spans[context[i]],
-                                                   FLOE_CONTEXT_MASK_BITS);
+        const uint32_t mask = floe_ans_decoder_get(d, i, tables->slots_of[0][context[i]],
+                                                   tables->spans_of[0][context[i]], FLOE_CONTEXT_MASK_BITS);
         w->masks[i] |= (uint64_t)mask << 8 * r;
         w->rows[1 + r].n[i + 1] = (uint8_t)__builtin_popcount(mask);
         if (w->v.width == 0)
@@ -473,8 +448,8 @@ typedef struct due {
 FLOE_INLINE void get_step(const walk *w, floe_ans_decoder *d, const floe_context_decoder *tables, due *step, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        step[i].symbol = (uint8_t)floe_ans_decoder_get(d, i, tables->value_slots[step[i].context],
-                                                       tables->value_spans[step[i].context], FLOE_CONTEXT_VALUE_BITS);
+        step[i].symbol = (uint8_t)floe_ans_decoder_get(d, i, tables->slots_of[1][step[i].context],
+                                                       tables->spans_of[1][step[i].context], FLOE_CONTEXT_VALUE_BITS);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t nraw = floe_context_nraw(step[i].symbol);
         const uint32_t raw = nraw ? floe_ans_decoder_get_raw(d, i, nraw) : 0;

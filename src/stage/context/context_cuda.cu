@@ -97,7 +97,7 @@ FLOE_DEV unsigned long long leave_out_zeros(const floe_context_job &job, const f
 }
 
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
-    context_tally_kernel(const __grid_constant__ floe_context_job job, floe_context_dev_tally *tallies)
+    context_tally_kernel(const __grid_constant__ floe_context_job job, floe_context_tally *tallies)
 {
     __shared__ uint32_t status;
     const uint32_t i = blockIdx.x;
@@ -556,7 +556,7 @@ int floe_context_count_cuda(const floe_context_job *job, void *stream)
     return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / FLOE_CONTEXT_WINDOW),
                   FLOE_CONTEXT_COUNTS * sizeof(uint32_t), job->warp_nbytes, stream);
 }
-int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally *tallies, void *stream)
+int floe_context_tally_cuda(const floe_context_job *job, floe_context_tally *tallies, void *stream)
 {
     FLOE_LAUNCH(context_tally_kernel, job->ngrids, MOST_WARPS * FLOE_WARP, 0, (cudaStream_t)stream, *job, tallies);
     return (int)cudaGetLastError();

@@ -80,12 +80,6 @@ typedef struct floe_context_dev_bytes {
     uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
 } floe_context_dev_bytes;
 
-/* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0.
- * longest: codes of FLOE_CONTEXT_LONGEST_SYMBOL. lanes: of busy chunks. */
-typedef struct floe_context_dev_tally {
-    uint64_t entropy, raw, used, large, longest, ncodes, lanes;
-} floe_context_dev_tally;
-
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
@@ -115,7 +109,7 @@ typedef struct floe_context_job {
 } floe_context_job;
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream);
-int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally *tallies, void *stream);
+int floe_context_tally_cuda(const floe_context_job *job, floe_context_tally *tallies, void *stream);
 int floe_context_tables_cuda(const floe_context_job *job, void *stream);
 int floe_context_encode_cuda(const floe_context_job *job, void *stream);
 int floe_context_decode_cuda(const floe_context_job *job, void *stream);

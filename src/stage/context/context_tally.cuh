@@ -9,7 +9,7 @@ namespace
 {
 
 /* What symbols of these counts take. By a block of so many warps. */
-template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, floe_context_dev_tally *to)
+template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, floe_context_tally *to)
 {
     __shared__ unsigned long long sums[6];
     __syncthreads();

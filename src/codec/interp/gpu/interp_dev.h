@@ -85,7 +85,7 @@ typedef struct floe_interp_trials_job {
     uint8_t *scratch;                           /* of each block: values, then records of all steps */
     uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
     uint32_t *counts;                           /* of each level of each structure; 0 at first */
-    floe_context_dev_tally *tallies;            /* of each level of each structure */
+    floe_context_tally *tallies;                /* of each level of each structure */
     uint32_t warp_nbytes;
     const uint32_t *status;
 } floe_interp_trials_job;

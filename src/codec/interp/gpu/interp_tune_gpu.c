@@ -149,11 +149,11 @@ static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q
 }
 
 /* Tallies of the structures that have been added. */
-static floe_status run_trials(trying *y, floe_interp_tally *tallies)
+static floe_status run_trials(trying *y, floe_context_tally *tallies)
 {
     const floe_interp_gpu_trials *m = y->t->trials;
     floe_interp_trials_job *job = &y->job;
-    floe_context_dev_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
+    floe_context_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
     const uint32_t n = job->ntrials * job->nlevels;
     void *stream = y->t->stream;
     FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
@@ -163,15 +163,11 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     FLOE_TRY(thin_early(y));
     FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
-        for (uint32_t l = 0; l < job->nlevels; l++) {
-            const floe_context_dev_tally *f = &found[i * job->nlevels + l];
-            tallies[i * FLOE_INTERP_LEVELS + l] =
-                (floe_interp_tally){f->entropy, f->raw, f->used, f->large, f->longest, f->ncodes};
-        }
+        memcpy(tallies + i * FLOE_INTERP_LEVELS, found + i * job->nlevels, job->nlevels * sizeof *found);
     return FLOE_OK;
 }
 
-static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies)
+static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies)
 {
     trying *y = user;
     y->job.nboxes = (uint32_t)nboxes;

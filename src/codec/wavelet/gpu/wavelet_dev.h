@@ -128,7 +128,7 @@ typedef struct floe_wavelet_lists_job {
     const floe_context_dev_grid *grids;
     uint32_t ngrids;
     uint64_t nbytes; /* of the records of a grid, at most */
-    const floe_context_dev_tally *tallies;
+    const floe_context_tally *tallies;
     uint64_t *entries;         /* FLOE_WAVELET_LIST_CODES of each grid */
     uint32_t *nentries;        /* of each grid; 0 at first */
     uint32_t *lists;           /* FLOE_WAVELET_LIST_BITS of each grid */

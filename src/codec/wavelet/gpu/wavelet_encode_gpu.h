@@ -28,7 +28,7 @@ typedef struct floe_wavelet_gpu_findings {
 
 /* and of grids that are counted; nbits: of lists. */
 typedef struct floe_wavelet_gpu_answers {
-    floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
+    floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
     floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */
 } floe_wavelet_gpu_answers;

@@ -536,7 +536,7 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
 void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_answers *found)
 {
     for (uint32_t i = 0; i < g->n; i++) {
-        const floe_context_dev_tally *t = &found->tallies[i];
+        const floe_context_tally *t = &found->tallies[i];
         g->count[i] = t->ncodes;
         g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, t->lanes);
         g->list[i] = floe_wavelet_may_list(t->ncodes, g->bits[i]) && floe_wavelet_is_list(found->nbits[i], g->bits[i]);

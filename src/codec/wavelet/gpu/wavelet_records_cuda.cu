@@ -23,7 +23,7 @@ typedef floe_wavelet_lists_job lists_job;
 
 FLOE_DEV bool may_list(const lists_job &j, uint32_t grid)
 {
-    const floe_context_dev_tally &t = j.tallies[grid];
+    const floe_context_tally &t = j.tallies[grid];
     return *j.status == FLOE_OK && t.ncodes > 0 &&
            floe_wavelet_may_list(t.ncodes, floe_wavelet_chunks_bits(t.entropy, t.raw, t.used, t.lanes));
 }
