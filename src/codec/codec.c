@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codec/interp/interp_codec.h"
+#include "codec/interp/interp_chunk.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
 #include "codec/wavelet/wavelet_codec.h"
 #include "codec/zfp/chunk/zfp_chunk.h"

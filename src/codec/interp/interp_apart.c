@@ -9,14 +9,6 @@ typedef floe_interp_encoder encoder;
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
-/* Which of the values apart are of a set. */
-typedef struct picking {
-    encoder *e;
-    int set;
-    uint64_t *bits, nliterals;
-    uint32_t npalette;
-} picking;
-
 static int set_of(const floe_interp_chunk *chunk, uint32_t npalette, uint64_t pattern)
 {
     const uint32_t s = floe_interp_palette_place(chunk->palette, npalette, pattern);
@@ -37,45 +29,31 @@ int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *para
     return set;
 }
 
-static void palette_visit(void *arg, const uint64_t *point)
+static void put_bit(const encoder *e, uint64_t *bits, const uint64_t *point)
 {
-    picking *p = arg;
-    const int set = floe_interp_set_join(&p->e->chunk, p->e->params, floe_interp_pattern_at(p->e, point), &p->npalette);
-    p->nliterals += set == FLOE_INTERP_LITERALS;
-    p->e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
-}
-
-static void put_bit(const picking *p, const uint64_t *point)
-{
-    const uint64_t *n = p->e->chunk.plan.shape;
-    p->bits[((point[0] * n[1] + point[1]) * n[2] + point[2]) * floe_ceil_div(n[3], 64) + point[3] / 64] |=
+    const uint64_t *n = e->chunk.plan.shape;
+    bits[((point[0] * n[1] + point[1]) * n[2] + point[2]) * floe_ceil_div(n[3], 64) + point[3] / 64] |=
         (uint64_t)1 << point[3] % 64;
 }
 
-static void pick_visit(void *arg, const uint64_t *point)
+/* Bits of those values apart that are of a set; of the set of negative ones all that are. */
+static floe_interp_bits pick(const encoder *e, int set)
 {
-    picking *p = arg;
-    if (set_of(&p->e->chunk, p->npalette, floe_interp_pattern_at(p->e, point)) == p->set)
-        put_bit(p, point);
-}
-
-static void negative_visit(void *arg, const uint64_t *point, uint64_t pattern)
-{
-    picking *p = arg;
-    if (pattern & floe_dtype_sign(p->e->params->dtype))
-        put_bit(p, point);
-}
-
-static void list_visit(void *arg, const uint64_t *point)
-{
-    const floe_interp_writing *w = arg;
-    floe_write32(w->to, (uint32_t)floe_interp_index(w->e->chunk.plan.shape, point));
-}
-
-static void literal_visit(void *arg, const uint64_t *point)
-{
-    const floe_interp_writing *w = arg;
-    floe_interp_pattern_write(arg, point, floe_interp_pattern_at(w->e, point));
+    const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
+    const uint64_t sign = floe_dtype_sign(e->params->dtype);
+    floe_interp_member m = {.next = 0};
+    memset(e->part, 0, e->nbits * sizeof *e->part);
+    if (set != FLOE_INTERP_NEGATIVE)
+        while (floe_interp_bits_next(&apart, &m)) {
+            if (set_of(&e->chunk, e->npalette, floe_interp_pattern_at(e, m.point)) == set)
+                put_bit(e, e->part, m.point);
+        }
+    else
+        do {
+            if (floe_interp_pattern_at(e, m.point) & sign)
+                put_bit(e, e->part, m.point);
+        } while (floe_interp_next_point(e->chunk.plan.shape, m.point));
+    return floe_interp_bits_of(e->chunk.plan.shape, e->part);
 }
 
 enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ };
@@ -117,8 +95,8 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
     if (n < e->ncells / 128 || e->ncells < 512) {
         set->kind = FLOE_INTERP_SET_LIST;
         floe_write32(to, (uint32_t)n);
-        floe_interp_writing list = {e, to};
-        floe_interp_bits_walk(bits, list_visit, &list);
+        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(bits, &m);)
+            floe_write32(to, (uint32_t)floe_interp_index(bits->shape, m.point));
         return;
     }
     const floe_context_grid grid = floe_interp_mask_grid(e->chunk.plan.shape);
@@ -140,59 +118,48 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
 bool floe_interp_apart_find(encoder *e, uint64_t *napart)
 {
     const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
-    picking p = {.e = e};
+    uint64_t nliterals = 0;
     memset(e->chunk.sets, 0, sizeof e->chunk.sets);
     *napart = floe_interp_bits_count(&apart);
+    e->npalette = 0;
     if (*napart && e->params->has_fill)
-        e->chunk.palette[p.npalette++] = e->params->fill_bits;
-    if (*napart)
-        floe_interp_bits_walk(&apart, palette_visit, &p);
-    e->npalette = p.npalette;
-    return p.nliterals <= e->ncells / 4;
+        e->chunk.palette[e->npalette++] = e->params->fill_bits;
+    for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&apart, &m);) {
+        const uint64_t pattern = floe_interp_pattern_at(e, m.point);
+        const int set = floe_interp_set_join(&e->chunk, e->params, pattern, &e->npalette);
+        nliterals += set == FLOE_INTERP_LITERALS;
+        e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
+    }
+    return nliterals <= e->ncells / 4;
 }
 
 void floe_interp_apart_write(encoder *e, floe_cursor *to)
 {
-    const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
-    const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
     const uint8_t *base = to->at;
-    picking p = {.e = e, .bits = e->part, .npalette = e->npalette};
-    floe_interp_writing l = {e, to};
-    for (p.set = 0; p.set < FLOE_INTERP_SETS; p.set++) {
-        const bool negative = p.set == FLOE_INTERP_NEGATIVE && e->chunk.log;
-        if (!negative && e->chunk.sets[p.set].kind == FLOE_INTERP_SET_EMPTY)
+    for (int set = 0; set < FLOE_INTERP_SETS; set++) {
+        if (set == FLOE_INTERP_NEGATIVE ? !e->chunk.log : e->chunk.sets[set].kind == FLOE_INTERP_SET_EMPTY)
             continue;
-        memset(e->part, 0, e->nbits * sizeof *e->part);
-        if (negative)
-            floe_interp_field_walk(e, negative_visit, &p);
-        else
-            floe_interp_bits_walk(&apart, pick_visit, &p);
+        const floe_interp_bits bits = pick(e, set);
         if (floe_interp_bits_count(&bits))
-            write_set(e, &bits, &e->chunk.sets[p.set], base, to);
+            write_set(e, &bits, &e->chunk.sets[set], base, to);
     }
     if (e->chunk.sets[FLOE_INTERP_LITERALS].kind == FLOE_INTERP_SET_EMPTY)
         return;
-    memset(e->part, 0, e->nbits * sizeof *e->part); /* which were spoiled */
-    p.set = FLOE_INTERP_LITERALS;
-    floe_interp_bits_walk(&apart, pick_visit, &p);
-    floe_interp_bits_walk(&bits, literal_visit, &l);
-}
-
-static void flat_visit(void *arg, const uint64_t *point, uint64_t pattern)
-{
-    picking *p = arg;
-    if (pattern != p->e->chunk.base)
-        put_bit(p, point);
+    const floe_interp_bits bits = pick(e, FLOE_INTERP_LITERALS); /* which were spoiled */
+    for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);)
+        floe_interp_pattern_write(e, floe_interp_pattern_at(e, m.point), to);
 }
 
 void floe_interp_flat_make(encoder *e)
 {
-    const uint64_t first[FLOE_INTERP_RANK] = {0};
-    picking p = {.e = e, .bits = e->apart};
+    uint64_t point[FLOE_INTERP_RANK] = {0};
     e->chunk.kind = FLOE_INTERP_FLAT;
-    e->chunk.base = floe_interp_pattern_at(e, first);
+    e->chunk.base = floe_interp_pattern_at(e, point);
     e->chunk.plan.nsteps = 0;
     memset(e->apart, 0, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
-    floe_interp_field_walk(e, flat_visit, &p);
+    do {
+        if (floe_interp_pattern_at(e, point) != e->chunk.base)
+            put_bit(e, e->apart, point);
+    } while (floe_interp_next_point(e->chunk.plan.shape, point));
 }

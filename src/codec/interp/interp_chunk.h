@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec interp on a chunk; the contract of each function is in codec.h. docs/format/interp.md. */
+/* Codec interp: its row of the table, and what it does to a chunk; the contract of each function is in codec.h. docs/format/interp.md. */
 #ifndef FLOE_CODEC_INTERP_INTERP_CHUNK_H
 #define FLOE_CODEC_INTERP_INTERP_CHUNK_H
 
 #include "codec/interp/interp_layout.h"
 #include "codec/interp/interp_sets.h"
 
+extern const floe_codec_ops floe_interp_codec;
+
+/* With no more threads than have work, of so many boxes: starting one takes longer than few cells. */
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
 uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                              const uint64_t *extent);

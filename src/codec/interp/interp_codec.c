@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/interp/interp_codec.h"
+#include "codec/interp/interp_chunk.h"
 
 #include "base/try.h"
 #include "codec/interp/gpu/interp_codec_gpu.h"
-#include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 
 static floe_status check(const floe_field *layout, const floe_params *params, floe_error *err)
@@ -20,9 +19,9 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
     return floe_interp_bound(&any, rank, extent);
 }
 
-/* No more threads than have work: starting one takes longer than few cells. */
 enum { THREAD_CELLS = 8192 };
-static floe_cpu worth(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
+
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
 {
     floe_cpu few = *cpu;
     double ncells = (double)nboxes;
@@ -31,37 +30,6 @@ static floe_cpu worth(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const
     while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
         few.threads--;
     return few;
-}
-
-static floe_status encode(const floe_chunk_encode *call, floe_error *err)
-{
-    const floe_cpu cpu = worth(call->cpu, 1, call->chunk->rank, call->chunk->shape);
-    floe_chunk_encode c = *call;
-    c.cpu = &cpu;
-    return floe_interp_compress(&c, err);
-}
-
-static floe_status decode(const floe_chunk_decode *call, floe_error *err)
-{
-    const floe_cpu cpu = worth(call->cpu, 1, call->rank, call->extent);
-    floe_chunk_decode c = *call;
-    c.cpu = &cpu;
-    return floe_interp_decompress(&c, err);
-}
-
-static floe_status squared_error(const floe_chunk_encode *call, double *sum, floe_error *err)
-{
-    const floe_cpu cpu = worth(call->cpu, 1, call->chunk->rank, call->chunk->shape);
-    floe_chunk_encode c = *call;
-    c.cpu = &cpu;
-    return floe_interp_squared_error(&c, sum, err);
-}
-
-static floe_status estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
-                            floe_error *err)
-{
-    const floe_cpu few = worth(cpu, boxes->n, boxes->rank, boxes->extent);
-    return floe_interp_estimate(&few, boxes, scratch, bits, err);
 }
 
 const floe_codec_ops floe_interp_codec = {
@@ -80,10 +48,10 @@ const floe_codec_ops floe_interp_codec = {
     .decode_workspace = floe_interp_decode_workspace,
     .level_nbytes = floe_interp_level_nbytes,
     .plan = floe_interp_plan_words,
-    .encode = encode,
-    .decode = decode,
-    .squared_error = squared_error,
+    .encode = floe_interp_compress,
+    .decode = floe_interp_decompress,
+    .squared_error = floe_interp_squared_error,
     .estimate_workspace = floe_interp_estimate_workspace,
-    .estimate = estimate,
+    .estimate = floe_interp_estimate,
     .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),
 };

@@ -46,29 +46,18 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
 }
 
 /* The largest finite magnitude. */
-static void most_visit(void *arg, const uint64_t *point, uint64_t pattern)
-{
-    const struct {
-        const encoder *e;
-        double *most;
-    } *a = arg;
-    const double v = a->e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern), size = fabs(v);
-    (void)point;
-    if (size > *a->most && size <= 1.7976931348623157e308 &&
-        !(a->e->params->has_fill && pattern == a->e->params->fill_bits))
-        *a->most = size;
-}
-
 static double max_abs_of(const encoder *e)
 {
     double most = 0;
-    struct {
-        const encoder *e;
-        double *most;
-    } arg = {e, &most};
+    uint64_t point[FLOE_INTERP_RANK] = {0};
     if (e->params->max_abs == e->params->max_abs)
         return e->params->max_abs;
-    floe_interp_field_walk(e, most_visit, &arg);
+    do {
+        const uint64_t pattern = floe_interp_pattern_at(e, point);
+        const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
+        if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
+            most = size;
+    } while (floe_interp_next_point(e->chunk.plan.shape, point));
     return most;
 }
 
@@ -145,19 +134,22 @@ static bool write_coded(encoder *e, uint8_t *dst, uint64_t capacity, floe_chunk_
 static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
-    floe_interp_writing l = {e, &to};
+    uint64_t point[FLOE_INTERP_RANK] = {0};
     const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
     floe_interp_header_write(&raw, e->narrow, &to);
-    floe_interp_field_walk(e, floe_interp_pattern_write, &l);
+    do
+        floe_interp_pattern_write(e, floe_interp_pattern_at(e, point), &to);
+    while (floe_interp_next_point(e->chunk.plan.shape, point));
     *nbytes = (uint64_t)(to.at - dst);
 }
 
-static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
+static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
+    *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
     FLOE_CHECK(err, !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
                "codec interp takes no integers: use lorenzo or zfp");
-    FLOE_CHECK(err, floe_interp_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, floe_interp_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
                "a chunk of no cells, or of more than codec interp takes");
     e->values = floe_interp_view_of(c->chunk);
     take_scratch(e, trial, c->scratch);
@@ -194,8 +186,9 @@ void floe_interp_choose(encoder *e, encoder *trial)
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e, trial;
+    floe_cpu cpu;
     const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
-    FLOE_TRY(begin(&e, &trial, c, err));
+    FLOE_TRY(begin(&e, &trial, &cpu, c, err));
     const uint64_t room = floe_min64(raw, c->capacity);
     if (c->params->mode == FLOE_BOUND_LOSSLESS) {
         floe_interp_flat_make(&e);
@@ -223,11 +216,12 @@ floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
 floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
 {
     encoder e, trial;
+    floe_cpu cpu;
     floe_interp_found found;
     *sum = 0;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    FLOE_TRY(begin(&e, &trial, c, err));
+    FLOE_TRY(begin(&e, &trial, &cpu, c, err));
     e.squares = true;
     floe_interp_choose(&e, &trial);
     floe_interp_lattices_code(&e);

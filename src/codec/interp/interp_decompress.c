@@ -65,31 +65,6 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
     return plan.overflow ? 0 : plan.used;
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------------- */
-
-/* What a visited value gets: the pattern, or the next literal; or its sign is turned. */
-typedef struct placing {
-    const decoder *d;
-    uint64_t pattern;
-    const uint8_t *literals;
-    bool negative;
-} placing;
-
-static void place_visit(void *arg, const uint64_t *point)
-{
-    placing *p = arg;
-    if (p->negative) {
-        uint8_t *to = floe_interp_output_place(&p->d->out, point);
-        if (to)
-            to[p->d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
-        return;
-    }
-    floe_interp_output_put(&p->d->out, point,
-                           p->literals ? floe_interp_pattern_load(p->literals, p->d->size) : p->pattern);
-    if (p->literals)
-        p->literals += p->d->size;
-}
-
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
 static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, const uint8_t *base, floe_reader *from)
@@ -134,14 +109,20 @@ static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
             continue;
         FLOE_CHECK(err, read_set(d, set, &bits, base, from), FLOE_ERR_FORMAT,
                    "interp chunk: set %d is none of its values", s);
-        placing p = {.d = d, .negative = s == FLOE_INTERP_NEGATIVE};
-        if (s >= FLOE_INTERP_PATTERNS && s < FLOE_INTERP_LITERALS)
-            p.pattern = d->chunk.palette[s - FLOE_INTERP_PATTERNS];
+        const uint8_t *literals = NULL;
         if (s == FLOE_INTERP_LITERALS) {
-            p.literals = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
-            FLOE_CHECK(err, p.literals, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
+            literals = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
+            FLOE_CHECK(err, literals, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
         }
-        floe_interp_bits_walk(&bits, place_visit, &p);
+        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m); literals += literals ? d->size : 0) {
+            uint8_t *to = s == FLOE_INTERP_NEGATIVE ? floe_interp_output_place(&d->out, m.point) : NULL;
+            if (to)
+                to[d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
+            else if (s != FLOE_INTERP_NEGATIVE)
+                floe_interp_output_put(&d->out, m.point,
+                                       literals ? floe_interp_pattern_load(literals, d->size)
+                                                : d->chunk.palette[s - FLOE_INTERP_PATTERNS]);
+        }
     }
     return FLOE_OK;
 }
@@ -361,7 +342,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
                    floe_interp_stream_take(&stream, p->steps[i].nchunks, from) && decode_records(d, i, &job, &stream),
                    FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
-        floe_cpu_parallel(d->call->cpu, w.tiles.count, tile_task, &w);
+        floe_cpu_parallel(d->entropy.cpu, w.tiles.count, tile_task, &w);
     }
     if (d->call->level || p->nsteps == 0)
         leave_lattice(d);
@@ -373,11 +354,12 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent),
+    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, c->lo, c->hi, c->out, c->level);
-    take_scratch(&d, c->cpu, c->scratch);
+    take_scratch(&d, &cpu, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);

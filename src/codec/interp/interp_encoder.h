@@ -53,24 +53,14 @@ static inline floe_interp_records floe_interp_records_of(const floe_interp_encod
     return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
 }
 
-/* The bits of a value; and of all, row by row. */
+/* The bits of a value; and writes such. */
 uint64_t floe_interp_pattern_at(const floe_interp_encoder *e, const uint64_t *point);
-typedef void floe_interp_pattern_visit(void *arg, const uint64_t *point, uint64_t pattern);
-void floe_interp_field_walk(const floe_interp_encoder *e, floe_interp_pattern_visit *visit, void *arg);
-
-/* Writes patterns as they are. */
-typedef struct floe_interp_writing {
-    const floe_interp_encoder *e;
-    floe_cursor *to;
-} floe_interp_writing;
-static inline void floe_interp_pattern_write(void *writing, const uint64_t *point, uint64_t pattern)
+static inline void floe_interp_pattern_write(const floe_interp_encoder *e, uint64_t pattern, floe_cursor *to)
 {
-    const floe_interp_writing *w = writing;
-    (void)point;
-    if (w->e->narrow)
-        floe_write32(w->to, (uint32_t)pattern);
+    if (e->narrow)
+        floe_write32(to, (uint32_t)pattern);
     else
-        floe_write64(w->to, pattern);
+        floe_write64(to, pattern);
 }
 
 /* The set of a value apart. Patterns that no lattice gives join the palette as they come, while there is room: fill, NaN,

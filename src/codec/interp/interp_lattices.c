@@ -47,19 +47,6 @@ uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
     return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
-/* Visits all values, row by row. */
-void floe_interp_field_walk(const encoder *e, void (*visit)(void *arg, const uint64_t *point, uint64_t pattern),
-                            void *arg)
-{
-    const uint64_t *n = e->chunk.plan.shape;
-    uint64_t at[FLOE_INTERP_RANK];
-    for (at[0] = 0; at[0] < n[0]; at[0]++)
-        for (at[1] = 0; at[1] < n[1]; at[1]++)
-            for (at[2] = 0; at[2] < n[2]; at[2]++)
-                for (at[3] = 0; at[3] < n[3]; at[3]++)
-                    visit(arg, at, floe_interp_pattern_at(e, at));
-}
-
 /* ---- the lattices ------------------------------------------------------------------------------------------------------ */
 
 /* The job of step i; nsteps: of the anchors, with a step of no axes. */

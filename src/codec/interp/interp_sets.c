@@ -16,15 +16,20 @@ uint64_t floe_interp_bits_count(const floe_interp_bits *b)
     return n;
 }
 
-void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, void *arg)
+bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m)
 {
-    for (uint64_t r = 0; r < b->nrows; r++)
-        for (uint64_t w = 0; w < b->row; w++)
-            for (uint64_t left = b->words[r * b->row + w]; left; left &= left - 1) {
-                const uint64_t x = 64 * w + (uint64_t)__builtin_ctzll(left), *n = b->shape;
-                const uint64_t point[] = {r / n[2] / n[1], r / n[2] % n[1], r % n[2], x};
-                visit(arg, point);
-            }
+    for (; !m->left; m->next++) {
+        if (m->next == floe_interp_bits_nwords(b))
+            return false;
+        m->left = b->words[m->next];
+    }
+    const uint64_t r = (m->next - 1) / b->row, *n = b->shape;
+    m->point[0] = r / n[2] / n[1];
+    m->point[1] = r / n[2] % n[1];
+    m->point[2] = r % n[2];
+    m->point[3] = (m->next - 1) % b->row * 64 + (uint64_t)__builtin_ctzll(m->left);
+    m->left &= m->left - 1;
+    return true;
 }
 
 /* ---- differences ------------------------------------------------------------------------------------------------------- */

@@ -15,9 +15,11 @@ floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uin
 static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { return b->nrows * b->row; }
 uint64_t floe_interp_bits_count(const floe_interp_bits *b);
 
-/* Calls visit for each value of the set, in order. */
-typedef void floe_interp_visit(void *arg, const uint64_t *point);
-void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, void *arg);
+/* Points of a set in order: the first from {.next = 0}. False behind the last. */
+typedef struct floe_interp_member {
+    uint64_t point[FLOE_INTERP_RANK], next, left; /* the next word; bits of this one that are left */
+} floe_interp_member;
+bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m);
 
 /* Along an axis each bit becomes its difference from the one before, in place; and back. */
 void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis);

@@ -4,7 +4,6 @@
 
 #include "stage/ans/ans_lanes.cuh"
 #include "stage/context/context_count.cuh"
-#include "stage/context/context_tally.cuh"
 
 namespace
 {

@@ -3,7 +3,7 @@
  * Stage context on a GPU: grids of records -> entropy chunks and back, all grids of a call in one launch; the bytes are the CPU's.
  * Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are device memory.
  *
- *     count    counts of each grid (0 at first)                      (whoever reads tables: context_read.cuh)
+ *     count    counts of each grid (0 at first)                      (whoever reads tables: context_open.cuh)
  *     tally    what each grid takes
  *     tables   tables of each grid, of its own or shared             decode
  *     encode   chunks, each at the end of its slot; their sizes
@@ -37,7 +37,7 @@ typedef struct floe_context_dev_grid {
     floe_context_box box;
 } floe_context_dev_grid;
 
-/* What count keeps of a window: items from number `at` on (context_tokens.cuh). */
+/* What count keeps of a window: items from number `at` on (context_count.cuh). */
 typedef struct floe_context_dev_window {
     uint32_t at, n;
 } floe_context_dev_window;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands before the entropy chunks of grids: their sizes, in units of 4 bytes, and zeros up to a multiple of 4 bytes. */
+/* What stands before the entropy chunks of grids: tables, their sizes, in units of 4 bytes, and zeros up to a multiple of 4 bytes. */
 #ifndef FLOE_STAGE_CONTEXT_OPEN_CUH
 #define FLOE_STAGE_CONTEXT_OPEN_CUH
 
 #include "backend/device_scan.cuh"
+#include "stage/context/context_cuda.h"
 
 namespace
 {
@@ -50,6 +51,101 @@ FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks
         s->good = s->good && at <= s->nbytes;
     }
     __syncthreads();
+}
+
+/* ---- tables: floe_context_tables_read, with the same judgement; by a warp ------------------------------------------------- */
+
+/* Untrusted bytes, of which all lanes know where they are. */
+struct table_reader {
+    const uint8_t *at;
+    uint32_t left;
+};
+
+/* NULL where they are fewer. */
+FLOE_DEV const uint8_t *take_bytes(table_reader &from, uint32_t n)
+{
+    const uint8_t *p = from.left < n ? NULL : from.at;
+    from.at += p ? n : 0;
+    from.left -= p ? n : 0;
+    return p;
+}
+
+/* One table: which symbols occur, and six bits for each that does. */
+FLOE_DEV bool read_table(table_reader &from, uint32_t n, uint32_t bits, uint16_t *freq)
+{
+    const uint8_t *used = take_bytes(from, (n + 7) / 8);
+    uint32_t nused = 0, nrest = 0, sum = 0, rest = 0, before[FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP], mine = 0;
+    if (!used || (n % 8 && used[n / 8] >> n % 8))
+        return false;
+#pragma unroll
+    for (uint32_t k = 0; k < FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP; k++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * k;
+        const bool is = i < n && (used[i / 8] >> i % 8 & 1);
+        const uint32_t all = __ballot_sync(FLOE_ALL_LANES, is);
+        before[k] = nused + __popc(all & floe_lanes_below());
+        mine |= (uint32_t)is << k;
+        nused += __popc(all);
+    }
+    const uint8_t *codes = take_bytes(from, (6 * nused + 7) / 8);
+    if (!codes)
+        return false;
+    bool good = true;
+#pragma unroll
+    for (uint32_t k = 0; k < FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP; k++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * k, at = 6 * before[k];
+        uint32_t f = 0;
+        if (mine >> k & 1) {
+            const uint32_t code = (codes[at / 8] | (at % 8 > 2 ? (uint32_t)codes[at / 8 + 1] << 8 : 0)) >> at % 8 & 63;
+            const bool is_rest = code == FLOE_ANS_REST;
+            good = good && (is_rest || ((code & 15) <= bits && ((4 + (code >> 4)) << (code & 15)) % 4 == 0));
+            nrest += is_rest;
+            rest = is_rest ? i : rest;
+            f = is_rest ? 0 : floe_ans_freq_of(code);
+        }
+        sum += good ? f : 0;
+        if (i < n)
+            freq[i] = (uint16_t)f;
+    }
+    good = __all_sync(FLOE_ALL_LANES, good);
+    sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
+    const bool one = __reduce_add_sync(FLOE_ALL_LANES, nrest) == 1;
+    if (nused == 0)
+        return true;
+    if (nrest && one && sum < 1u << bits)
+        freq[rest] = (uint16_t)((1u << bits) - sum);
+    return good && one && sum < 1u << bits;
+}
+
+/* All bytes of `from` are the tables of such a grid. */
+FLOE_DEV bool floe_context_read_tables(table_reader from, uint32_t nmasks, uint32_t nvalues,
+                                       floe_context_dev_tables *to)
+{
+    const uint32_t n = nmasks + nvalues;
+    const uint8_t *heads = take_bytes(from, 2), *pairs = take_bytes(from, (n + 1) / 2);
+    bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_TABLES && heads[1] <= FLOE_CONTEXT_TABLES &&
+                (n % 2 == 0 || pairs[n / 2] >> 4 == 0);
+    if (!good)
+        return false;
+    const uint32_t ntables[] = {heads[0], heads[1]};
+    for (uint32_t c = floe_lane(); c < n; c += FLOE_WARP) {
+        const uint32_t table = pairs[c / 2] >> 4 * (c % 2) & 15, most = ntables[c >= nmasks];
+        to->table[c] = (uint8_t)table;
+        good = good && table < (most ? most : 1);
+    }
+    good = __all_sync(FLOE_ALL_LANES, good);
+    for (uint32_t i = floe_lane(); i < FLOE_CONTEXT_MASK_SYMBOLS; i += FLOE_WARP)
+        to->mask_freq[0][i] = 0;
+    for (uint32_t i = floe_lane(); i < FLOE_CONTEXT_STRIDE; i += FLOE_WARP)
+        to->value_freq[0][i] = 0;
+    if (floe_lane() == 0) {
+        to->nmasks = ntables[0];
+        to->nvalues = ntables[1];
+    }
+    for (uint32_t t = 0; t < ntables[0] && good; t++)
+        good = read_table(from, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, to->mask_freq[t]);
+    for (uint32_t t = 0; t < ntables[1] && good; t++)
+        good = read_table(from, FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, to->value_freq[t]);
+    return good && from.left == 0;
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 #include <floe/floe.h>
 
 #include "stage/interp/interp_column.cuh"
-#include "stage/interp/interp_march.cuh"
 
 namespace
 {

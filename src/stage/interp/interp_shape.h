@@ -75,6 +75,15 @@ FLOE_HD void floe_interp_point_of(const uint64_t n[FLOE_INTERP_RANK], uint64_t n
     point[0] = number;
 }
 
+/* The next point in C order; behind the last one false, and the first. */
+FLOE_HD bool floe_interp_next_point(const uint64_t n[FLOE_INTERP_RANK], uint64_t point[FLOE_INTERP_RANK])
+{
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; point[a] = 0)
+        if (++point[a] < n[a])
+            return true;
+    return false;
+}
+
 /* Where a point is, in elements. */
 FLOE_HD int64_t floe_interp_view_at(const floe_interp_view *v, const uint64_t point[FLOE_INTERP_RANK])
 {

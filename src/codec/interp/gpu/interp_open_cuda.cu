@@ -4,7 +4,6 @@
 
 #include "codec/interp/gpu/interp_dev.h"
 #include "stage/context/context_open.cuh"
-#include "stage/context/context_read.cuh"
 
 namespace
 {

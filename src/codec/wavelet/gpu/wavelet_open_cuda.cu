@@ -6,7 +6,6 @@
 #include "codec/wavelet/gpu/wavelet_decode_dev.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_open.cuh"
-#include "stage/context/context_read.cuh"
 
 namespace
 {
