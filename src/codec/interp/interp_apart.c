@@ -75,13 +75,13 @@ static uint32_t differ_mask(encoder *e, const floe_interp_bits *bits, const floe
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         if (bits->shape[a] == 1)
             continue;
-        floe_interp_bits_differ(bits, a);
+        floe_interp_bits_differ(bits, a, false);
         const uint64_t n = mask_bits(e, bits, r, counts);
         if (n < least) {
             least = n;
             axes |= 1u << a;
         } else {
-            floe_interp_bits_restore(bits, a);
+            floe_interp_bits_differ(bits, a, true);
         }
     }
     return axes;

@@ -98,14 +98,23 @@ static floe_status read_steps(floe_interp_chunk *c, bool narrow, const uint8_t *
     return FLOE_OK;
 }
 
-static floe_status read_apart(floe_interp_chunk *c, floe_reader *from, floe_error *err)
+/* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
+static bool is_within(const floe_interp_chunk *c, const floe_interp_needs *needs)
 {
-    c->apart = floe_read_bytes(from, c->apart_nbytes);
-    FLOE_CHECK(err, c->apart, FLOE_ERR_FORMAT, "interp chunk: it ends within its sets");
-    return FLOE_OK;
+    const floe_interp_plan *p = &c->plan;
+    bool good =
+        floe_interp_points(floe_interp_anchors_shape(p)) <= needs->lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const floe_interp_coding *k = &p->steps[i];
+        const uint64_t records = floe_context_nrecords(&k->grid);
+        good = good && floe_interp_points(k->step.coarse) <= needs->lattice[i % 2] &&
+               records * floe_context_record_nbytes(&k->spec) <= needs->step_records;
+    }
+    return good && (p->nsteps || c->kind != FLOE_INTERP_CODED || floe_interp_points(p->shape) <= needs->lattice[1]);
 }
 
-floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err)
+floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
+                                    floe_reader *from, floe_error *err)
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
     FLOE_CHECK(err, h && h[0] == FLOE_INTERP_VERSION, FLOE_ERR_FORMAT, "interp chunk: of a version that is not known");
@@ -133,19 +142,8 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_read
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
     if (c->kind == FLOE_INTERP_CODED)
         FLOE_TRY(read_steps(c, narrow, begin, from, err));
-    return read_apart(c, from, err);
-}
-
-bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs)
-{
-    const floe_interp_plan *p = &c->plan;
-    bool good =
-        floe_interp_points(floe_interp_anchors_shape(p)) <= needs->lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
-    for (uint32_t i = 0; i < p->nsteps; i++) {
-        const floe_interp_coding *k = &p->steps[i];
-        const uint64_t records = floe_context_nrecords(&k->grid);
-        good = good && floe_interp_points(k->step.coarse) <= needs->lattice[i % 2] &&
-               records * floe_context_record_nbytes(&k->spec) <= needs->step_records;
-    }
-    return good && (p->nsteps || c->kind != FLOE_INTERP_CODED || floe_interp_points(p->shape) <= needs->lattice[1]);
+    FLOE_CHECK(err, is_within(c, needs), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
+    c->apart = floe_read_bytes(from, c->apart_nbytes);
+    FLOE_CHECK(err, c->apart, FLOE_ERR_FORMAT, "interp chunk: it ends within its sets");
+    return FLOE_OK;
 }

@@ -62,9 +62,9 @@ extern const floe_context_spec floe_interp_mask_spec;
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
 /* The check of a head: of all before the first entropy chunk of a step. */
 uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes);
-/* Untrusted. plan.shape must be there; leaves `from` behind what is apart. The check is not looked at. */
-floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err);
-/* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
-bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs);
+/* Untrusted. plan.shape must be there, with what it needs: nothing may take more. Leaves `from` behind what is apart. The check is not
+ * looked at. */
+floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
+                                    floe_reader *from, floe_error *err);
 
 #endif

@@ -32,10 +32,8 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
     floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
-    FLOE_TRY(floe_interp_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
     floe_interp_needs_of(k->plan.shape, &needs);
-    FLOE_CHECK(err, k->kind == FLOE_INTERP_RAW || floe_interp_is_within(k, &needs), FLOE_ERR_FORMAT,
-               "interp chunk: steps that no writer makes");
+    FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(c->dtype), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
     return FLOE_OK;
 }
@@ -73,11 +71,18 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
 
 /* ---- in words ---------------------------------------------------------------------------------------------------------- */
 
-static void add_shape(floe_text *to, const uint64_t *n)
+/* The first axis that has more than one point. */
+static uint32_t first_axis(const uint64_t *n)
 {
     uint32_t a = 0;
     while (a + 1 < FLOE_INTERP_RANK && n[a] == 1)
         a++;
+    return a;
+}
+
+static void add_shape(floe_text *to, const uint64_t *n)
+{
+    uint32_t a = first_axis(n);
     for (const char *by = ""; a < FLOE_INTERP_RANK; a++, by = " x ")
         floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
 }
@@ -86,9 +91,7 @@ static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint
 {
     static const char *const predictors[] = {"natural cubic", "not-a-knot cubic", "linear"};
     const floe_interp_coding *c = &k->plan.steps[i];
-    uint32_t first = 0; /* axis of the shape that has more than one point */
-    while (first + 1 < FLOE_INTERP_RANK && k->plan.shape[first] == 1)
-        first++;
+    const uint32_t first = first_axis(k->plan.shape);
     floe_text_add(to, "step %u: ", i);
     add_shape(to, c->step.coarse);
     floe_text_add(to, " -> ");

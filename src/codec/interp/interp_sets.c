@@ -55,35 +55,16 @@ static void restore_row(const floe_interp_bits *b, uint64_t *row)
         row[b->row - 1] &= ((uint64_t)1 << b->shape[3] % 64) - 1;
 }
 
-/* Words from a row to the next one along an axis, and the rows that have one before them. */
-static uint64_t axis_rows(const floe_interp_bits *b, uint32_t axis)
+void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis, bool back)
 {
-    uint64_t rows = 1;
+    uint64_t far = 1; /* rows from one to the next along the axis */
     for (uint32_t a = axis + 1; a < 3; a++)
-        rows *= b->shape[a];
-    return rows;
-}
-
-void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis)
-{
-    const uint64_t far = axis_rows(b, axis);
-    for (uint64_t r = b->nrows; r-- > 0;) {
+        far *= b->shape[a];
+    for (uint64_t i = 0; i < b->nrows; i++) {
+        const uint64_t r = back ? i : b->nrows - 1 - i;
         uint64_t *row = b->words + r * b->row;
         if (axis == 3)
-            differ_row(b, row);
-        else if (r / far % b->shape[axis])
-            for (uint64_t w = 0; w < b->row; w++)
-                row[w] ^= (row - far * b->row)[w];
-    }
-}
-
-void floe_interp_bits_restore(const floe_interp_bits *b, uint32_t axis)
-{
-    const uint64_t far = axis_rows(b, axis);
-    for (uint64_t r = 0; r < b->nrows; r++) {
-        uint64_t *row = b->words + r * b->row;
-        if (axis == 3)
-            restore_row(b, row);
+            (back ? restore_row : differ_row)(b, row);
         else if (r / far % b->shape[axis])
             for (uint64_t w = 0; w < b->row; w++)
                 row[w] ^= (row - far * b->row)[w];

@@ -22,8 +22,7 @@ typedef struct floe_interp_member {
 bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m);
 
 /* Along an axis each bit becomes its difference from the one before, in place; and back. */
-void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis);
-void floe_interp_bits_restore(const floe_interp_bits *b, uint32_t axis);
+void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis, bool back);
 /* Records of 7 bits; room for whole rows of the grid. */
 void floe_interp_bits_to_records(const floe_interp_bits *b, uint8_t *records, uint64_t nrecords);
 /* False where a record has a bit beyond its row. */

@@ -91,7 +91,8 @@ typedef struct floe_interp_ops {
     /* Values of the coarsest lattice: found and apart as for a tile. They are job->original, which may be NaN; values, by which
      * they are stored, may not. Step: fine is that lattice. */
     void (*anchors)(const floe_interp_job *job, const void *values, floe_interp_found *found);
-    /* Wanted points out of the domain, from a lattice; values: of point job->lo, and from one point to the next. */
+    /* Wanted points, of which there are some, out of the domain, from a lattice; values: of point job->lo, and from one point to the
+     * next. */
     void (*leave)(const floe_interp_job *job, const floe_interp_view *values);
 } floe_interp_ops;
 

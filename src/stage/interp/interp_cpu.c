@@ -89,10 +89,7 @@ static void take_in(const floe_interp_job *job, floe_real *f, uint32_t n)
 
 static const floe_real *view_at(const floe_interp_view *v, const uint64_t *point)
 {
-    int64_t i = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        i += (int64_t)point[a] * v->stride[a];
-    return (const floe_real *)v->data + i;
+    return (const floe_real *)v->data + floe_interp_view_at(v, point);
 }
 
 static void load_original(const floe_interp_job *job, const uint64_t *point, uint64_t apart, uint32_t n, floe_real *f)
@@ -453,15 +450,6 @@ static void decode(const floe_interp_job *job, const floe_interp_box *cells, voi
 
 /* ---- lattices ---------------------------------------------------------------------------------------------------------- */
 
-/* Row `index` of a lattice of extent n, in pieces. */
-static void point_of_row(const uint64_t *n, uint64_t index, uint64_t *point)
-{
-    point[2] = index % n[2];
-    point[1] = index / n[2] % n[1];
-    point[0] = index / n[2] / n[1];
-    point[3] = 0;
-}
-
 /* A value that is stored apart would be far from its neighbours: it gets their mean instead, along the step's axes, as far as
  * they are none of the kind. Lattices know no better; nothing is coded of what stays NaN. */
 static floe_real bridge(const floe_interp_job *job, const uint64_t *point)
@@ -491,7 +479,7 @@ static void thin(const floe_interp_job *job, uint64_t index, void *coarse)
     const uint64_t *m = s->coarse, apart = floe_interp_is_active(s, 3) ? 2 : 1;
     floe_real *to = (floe_real *)coarse + index * m[3];
     check c = {.job = job, .apart = apart};
-    point_of_row(m, index, c.point);
+    floe_interp_point_of(m, index * m[3], c.point);
     for (uint32_t a = 0; a < 3; a++)
         c.point[a] *= floe_interp_is_active(s, a) ? 2 : 1;
     for (uint64_t x = 0; x < m[3]; x += c.n, to += c.n) {
@@ -519,7 +507,7 @@ static void anchors(const floe_interp_job *job, const void *values, floe_interp_
     floe_real f[ROW];
     check c = {.job = job, .apart = 1};
     for (uint64_t line = 0; line < n[0] * n[1] * n[2]; line++) {
-        point_of_row(n, line, c.point);
+        floe_interp_point_of(n, line * n[3], c.point);
         for (; c.point[3] < n[3]; c.point[3] += c.n, v += c.n) {
             c.n = (uint32_t)floe_min64(ROW, n[3] - c.point[3]);
             load_original(job, c.point, 1, c.n, f);
@@ -530,24 +518,16 @@ static void anchors(const floe_interp_job *job, const void *values, floe_interp_
 
 static void leave(const floe_interp_job *job, const floe_interp_view *values)
 {
-    const uint64_t n[] = {job->hi[0] - job->lo[0], job->hi[1] - job->lo[1], job->hi[2] - job->lo[2]};
-    for (uint64_t line = 0; line < n[0] * n[1] * n[2]; line++) {
-        uint64_t point[FLOE_INTERP_RANK];
-        floe_real part[ROW];
-        const floe_real *from = values->data;
-        point_of_row(n, line, point);
-        for (uint32_t a = 0; a < 3; a++) {
-            from += (int64_t)point[a] * values->stride[a];
-            point[a] += job->lo[a];
+    const uint64_t *lo = job->lo, *hi = job->hi, rows[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], 1};
+    uint64_t point[FLOE_INTERP_RANK] = {0};
+    do {
+        const floe_real *from = view_at(values, point);
+        floe_real *to = (floe_real *)job->fine.data + floe_interp_view_at(&job->fine, point);
+        for (int64_t i = 0; i < (int64_t)(hi[3] - lo[3]); i++) {
+            const floe_real v = from[i * values->stride[3]];
+            to[i * job->fine.stride[3]] = job->domain == FLOE_INTERP_LOG ? FLOE_R(floe_interp_exp)(v) : v;
         }
-        point[3] = job->lo[3];
-        for (uint64_t here; point[3] < job->hi[3]; point[3] += here) {
-            here = floe_min64(ROW, job->hi[3] - point[3]);
-            for (uint64_t i = 0; i < here; i++, from += values->stride[3])
-                part[i] = *from;
-            put_row(job, point, part, here);
-        }
-    }
+    } while (floe_interp_next_point(rows, point));
 }
 
 const floe_interp_ops FLOE_V(floe_interp_ops) = {

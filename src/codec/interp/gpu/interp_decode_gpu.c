@@ -270,7 +270,8 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
-    if (floe_interp_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
+    floe_interp_needs_of(d->chunk.plan.shape, &needs);
+    if (floe_interp_header_read(&d->chunk, &needs, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
     if (d->chunk.kind == FLOE_INTERP_RAW) {
@@ -278,9 +279,6 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
     }
-    floe_interp_needs_of(d->chunk.plan.shape, &needs);
-    if (!floe_interp_is_within(&d->chunk, &needs))
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     if (d->chunk.kind == FLOE_INTERP_FLAT)
         FLOE_TRY(floe_codec_fill(k, &d->out, NULL, d->chunk.base));
     else
