@@ -248,9 +248,7 @@ template <int NAXES, bool X, int PLACE> FLOE_DEV constexpr int number_at(int i)
 /* Calls back with the place of the lane axis. */
 template <int NAXES, bool X, class F> FLOE_DEV void by_place(const level &l, F f)
 {
-    if constexpr (NAXES == 0) {
-        return;
-    } else if constexpr (!X) {
+    if constexpr (!X) {
         f(constant<0>());
     } else if (l.lane_place + 1 == NAXES) {
         f(constant<NAXES - 1>());

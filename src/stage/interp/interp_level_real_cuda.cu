@@ -398,9 +398,7 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
         return naxes == 1   ? launch<ENCODE, true, false, false>(&l, stream)
                : naxes == 2 ? launch<ENCODE, true, false, true>(&l, stream)
                             : launch<ENCODE, true, true, true>(&l, stream);
-    return naxes == 0   ? launch<false, false, false, false>(&l, stream) /* a copy */
-           : naxes == 1 ? launch<ENCODE, false, false, true>(&l, stream)
-                        : launch<ENCODE, false, true, true>(&l, stream);
+    return naxes == 1 ? launch<ENCODE, false, false, true>(&l, stream) : launch<ENCODE, false, true, true>(&l, stream);
 }
 
 } // namespace

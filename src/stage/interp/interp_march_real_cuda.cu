@@ -6,6 +6,8 @@
  */
 #include <floe/floe.h>
 
+#include <type_traits>
+
 #include "stage/interp/interp_check.cuh"
 
 namespace
@@ -173,13 +175,7 @@ FLOE_DEV void store_points(const march &m, const place &p, int32_t z, int32_t y,
     }
 }
 
-template <bool WIDE> struct record_of_width;
-template <> struct record_of_width<false> {
-    typedef uint2 type;
-};
-template <> struct record_of_width<true> {
-    typedef uint4 type;
-};
+template <bool WIDE> using record_of = std::conditional_t<WIDE, uint4, uint2>;
 
 FLOE_DEV int64_t record_at(const place &p, int32_t k, int32_t j)
 {
@@ -189,7 +185,7 @@ FLOE_DEV int64_t record_at(const place &p, int32_t k, int32_t j)
 template <bool WIDE>
 FLOE_DEV void store_codes(const march &m, const place &p, int32_t k, int32_t j, const codes_of_cells &c)
 {
-    typedef typename record_of_width<WIDE>::type record;
+    typedef record_of<WIDE> record;
     record *to = (record *)m.job.records + record_at(p, k, j) + p.cell;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
@@ -206,10 +202,9 @@ FLOE_DEV void store_codes(const march &m, const place &p, int32_t k, int32_t j, 
     }
 }
 
-template <bool WIDE>
-FLOE_DEV void load_codes(const march &m, const place &p, int32_t k, int32_t j, typename record_of_width<WIDE>::type *to)
+template <bool WIDE> FLOE_DEV void load_codes(const march &m, const place &p, int32_t k, int32_t j, record_of<WIDE> *to)
 {
-    typedef typename record_of_width<WIDE>::type record;
+    typedef record_of<WIDE> record;
     const record *row = (const record *)m.job.records + record_at(p, k, clamp(j, p.my));
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
@@ -298,7 +293,7 @@ FLOE_DEV some predict_x(const some &s, const weights *w)
 
 template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, const place &p, encoder &e)
 {
-    typedef typename record_of_width<WIDE>::type record;
+    typedef record_of<WIDE> record;
     const uint32_t how = m.job.step.predictor;
     some coarse[4][ROWS]; /* planes k - 1 to k + 2 */
     weights wx[CELLS];
@@ -423,8 +418,8 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
         leave_most(&m.check.found->max_error, (double)e.worst);
     const uint64_t all = floe_interp_nrecords(&m.job.step); /* what is laid behind the last row */
     for (uint64_t i = all + threadIdx.x; ENCODE && blockIdx.x == 0 && i < m.job.nrecords; i += blockDim.x) {
-        const typename record_of_width<WIDE>::type none = {};
-        ((typename record_of_width<WIDE>::type *)m.job.records)[i] = none;
+        const record_of<WIDE> none = {};
+        ((record_of<WIDE> *)m.job.records)[i] = none;
     }
 }
 

@@ -42,26 +42,28 @@ typedef struct FLOE_R(floe_interp_weights) {
     floe_real before, here, after, beyond;
 } FLOE_R(floe_interp_weights);
 
+#ifdef __cplusplus
+#define FLOE_INTERP_WEIGHTS(...) \
+    FLOE_R(floe_interp_weights) { __VA_ARGS__ }
+#else
+#define FLOE_INTERP_WEIGHTS(...) ((FLOE_R(floe_interp_weights)){__VA_ARGS__})
+#endif
+
 /* For the odd point of cell g, of n cells along the axis. A neighbour that is missing has weight 0. */
 FLOE_HD FLOE_R(floe_interp_weights) FLOE_R(floe_interp_weights_at)(uint32_t predictor, uint64_t g, uint64_t n)
 {
-    const bool natural = predictor == FLOE_INTERP_NATURAL, cubic = predictor != FLOE_INTERP_LINEAR;
-    const bool before = g > 0 && cubic, beyond = g + 2 < n && cubic;
-    FLOE_R(floe_interp_weights) w = {0, (floe_real)0.5, (floe_real)0.5, 0};
-    if (g + 1 >= n) {
-        w.before = g > 0 ? (floe_real)-0.5 : 0;
-        w.here = g > 0 ? (floe_real)1.5 : 1;
-        w.after = 0;
-    } else if (before && beyond) {
-        w.before = w.beyond = natural ? (floe_real)-0.075 : (floe_real)-0.0625;
-        w.here = w.after = natural ? (floe_real)0.575 : (floe_real)0.5625;
-    } else if (before || beyond) {
-        w.before = before ? (floe_real)-0.125 : 0;
-        w.here = before ? (floe_real)0.75 : (floe_real)0.375;
-        w.after = before ? (floe_real)0.375 : (floe_real)0.75;
-        w.beyond = before ? 0 : (floe_real)-0.125;
-    }
-    return w;
+    const bool before = g > 0 && predictor != FLOE_INTERP_LINEAR, beyond = g + 2 < n && predictor != FLOE_INTERP_LINEAR;
+    if (g + 1 >= n)
+        return g > 0 ? FLOE_INTERP_WEIGHTS((floe_real)-0.5, (floe_real)1.5, 0, 0) : FLOE_INTERP_WEIGHTS(0, 1, 0, 0);
+    if (before && beyond)
+        return predictor == FLOE_INTERP_NATURAL
+                   ? FLOE_INTERP_WEIGHTS((floe_real)-0.075, (floe_real)0.575, (floe_real)0.575, (floe_real)-0.075)
+                   : FLOE_INTERP_WEIGHTS((floe_real)-0.0625, (floe_real)0.5625, (floe_real)0.5625, (floe_real)-0.0625);
+    if (before)
+        return FLOE_INTERP_WEIGHTS((floe_real)-0.125, (floe_real)0.75, (floe_real)0.375, 0);
+    if (beyond)
+        return FLOE_INTERP_WEIGHTS(0, (floe_real)0.375, (floe_real)0.75, (floe_real)-0.125);
+    return FLOE_INTERP_WEIGHTS(0, (floe_real)0.5, (floe_real)0.5, 0);
 }
 
 FLOE_HD floe_real FLOE_R(floe_interp_predict)(FLOE_R(floe_interp_weights) w, floe_real before, floe_real here,

@@ -110,14 +110,9 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     const floe_interp_plan *p = &d->chunk.plan;
     const bool to_field = i == 0 && d->k->call->level == 0;
     floe_interp_dev_job job = {.last = to_field, .log = d->chunk.log, .status = d->k->call->status};
-    if (p->nsteps) {
-        job.step = p->steps[i].step;
-        job.records = records[i];
-    } else {
-        memcpy(job.step.fine, p->shape, sizeof job.step.fine);
-        memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
-    }
-    job.coarse = d->c->s.lattices[(i + 1) % 2 == 0 || p->nsteps == 0];
+    job.step = p->steps[i].step;
+    job.records = records[i];
+    job.coarse = d->c->s.lattices[(i + 1) % 2 == 0];
     job.fine = to_field ? d->out.view : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
     memcpy(job.hi, job.step.fine, sizeof job.hi);
     if (to_field) {
@@ -169,9 +164,7 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
     FLOE_TRY(decode_steps(d, anchors_at, tables_at, records));
     for (uint32_t i = p->nsteps; i-- > d->last;)
         FLOE_TRY(decode_level(d, i, records));
-    if (d->k->call->level)
-        return leave_lattice(d);
-    return p->nsteps ? FLOE_OK : decode_level(d, 0, records);
+    return d->k->call->level || p->nsteps == 0 ? leave_lattice(d) : FLOE_OK;
 }
 
 /* ---- sets ---------------------------------------------------------------------------------------------------------------- */
