@@ -61,8 +61,6 @@ static double max_abs_of(const encoder *e)
     return most;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------ */
-
 /* Of steps, the coarsest first. */
 static void make_tables(encoder *e)
 {

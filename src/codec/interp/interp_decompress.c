@@ -36,9 +36,8 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
     d->size = floe_dtype_size(dtype);
     if (!floe_interp_shape_of(rank, extent, d->chunk.plan.shape))
         return false;
-    const floe_interp_bits bits = floe_interp_bits_of(d->chunk.plan.shape, NULL);
     d->ncells = floe_interp_points(d->chunk.plan.shape);
-    d->nbits = floe_interp_bits_nwords(&bits);
+    d->nbits = floe_interp_bits_room(d->chunk.plan.shape);
     floe_interp_needs_of(d->chunk.plan.shape, &d->needs);
     return true;
 }
@@ -250,10 +249,11 @@ static void chunk_damaged(void *user, uint64_t index)
 }
 
 /* What is lost of the box, to the caller. */
-static void report_lost(const decoder *d)
+static floe_status report_lost(const decoder *d, floe_error *err)
 {
     const floe_chunk_decode *c = d->call;
     uint32_t axis[FLOE_MAX_RANK];
+    FLOE_CHECK(err, !c->lost || c->level || d->nlost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
     floe_interp_axes_of(c->rank, c->extent, axis);
     for (uint32_t i = 0; i < d->nlost; i++) {
         uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
@@ -267,21 +267,15 @@ static void report_lost(const decoder *d)
         if (!empty)
             c->lost(c->user, lo, hi);
     }
-}
-
-static floe_status damage_found(const decoder *d, floe_error *err)
-{
-    FLOE_CHECK(err, !d->call->lost || d->call->level || d->nlost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
-    report_lost(d);
     return FLOE_OK;
 }
 
 static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *err)
 {
     const uint8_t *src = d->call->src;
-    if (d->call->level || d->call->lost)
-        FLOE_CHECK(err, floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
-                   "interp chunk: its head is damaged");
+    const bool asked = d->call->level || d->call->lost;
+    FLOE_CHECK(err, !asked || floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
+               "interp chunk: its head is damaged");
     return FLOE_OK;
 }
 
@@ -381,5 +375,5 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
     }
     floe_reader apart = floe_reader_of(d.chunk.apart, (size_t)d.chunk.apart_nbytes);
     FLOE_TRY(place_sets(&d, &apart, err));
-    return damage_found(&d, err);
+    return report_lost(&d, err);
 }

@@ -18,7 +18,7 @@ bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec
     if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))
         return false;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
-    e->nbits = floe_interp_bits_of(e->chunk.plan.shape, NULL).nrows * floe_ceil_div(e->chunk.plan.shape[3], 64);
+    e->nbits = floe_interp_bits_room(e->chunk.plan.shape);
     floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
     return true;
 }
@@ -38,8 +38,6 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
     e->mask_records = floe_arena_take(arena, floe_context_nrecords(&mask), 1);
     e->found = floe_arena_take(arena, e->cpu->threads, sizeof *e->found);
 }
-
-/* ---- patterns of the field --------------------------------------------------------------------------------------------- */
 
 uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
 {
@@ -167,10 +165,9 @@ void floe_interp_lattices_code(encoder *e)
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];
         floe_interp_job job = job_of(e, i, NULL);
-        const uint64_t nbytes = floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
         job.records = e->records_of[i] = at;
-        at += (nbytes + 15) & ~(uint64_t)15;
-        memset(job.records, 0, nbytes);
+        at += floe_interp_records_room(c);
+        memset(job.records, 0, floe_interp_records_nbytes(c));
         job.coarse = i + 1 == p->nsteps ? e->anchors : e->lattices[(i + 1) % 2 == 0];
         job.fine = i ? floe_interp_view_lattice(e->lattices[i % 2 == 0], job.step->fine) : job.fine;
         work w = {.e = e, .job = &job, .tiles = floe_interp_tiles_of(&job)};

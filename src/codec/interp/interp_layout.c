@@ -106,9 +106,8 @@ static bool is_within(const floe_interp_chunk *c, const floe_interp_needs *needs
         floe_interp_points(floe_interp_anchors_shape(p)) <= needs->lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const floe_interp_coding *k = &p->steps[i];
-        const uint64_t records = floe_context_nrecords(&k->grid);
         good = good && floe_interp_points(k->step.coarse) <= needs->lattice[i % 2] &&
-               records * floe_context_record_nbytes(&k->spec) <= needs->step_records;
+               floe_interp_records_nbytes(k) <= needs->step_records;
     }
     return good && (p->nsteps || c->kind != FLOE_INTERP_CODED || floe_interp_points(p->shape) <= needs->lattice[1]);
 }

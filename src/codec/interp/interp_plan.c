@@ -14,8 +14,6 @@ floe_interp_structure floe_interp_structure_default(void)
     return s;
 }
 
-/* ---- grids ------------------------------------------------------------------------------------------------------------- */
-
 void floe_interp_coding_lay(floe_interp_coding *c)
 {
     floe_interp_step *s = &c->step;
@@ -107,7 +105,7 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         const floe_interp_coding *c = &plan->steps[i];
         const uint64_t points = floe_interp_points(c->step.coarse);
-        const uint64_t nbytes = floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
+        const uint64_t nbytes = floe_interp_records_nbytes(c);
         coarse += points;
         records += nbytes;
         needs->step_records = floe_max64(needs->step_records, nbytes);

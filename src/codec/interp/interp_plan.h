@@ -36,6 +36,16 @@ typedef struct floe_interp_coding {
     uint64_t nchunks;
 } floe_interp_coding;
 
+/* Bytes of the records of a step; and whole units of 16. */
+static inline uint64_t floe_interp_records_nbytes(const floe_interp_coding *c)
+{
+    return floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
+}
+static inline uint64_t floe_interp_records_room(const floe_interp_coding *c)
+{
+    return (floe_interp_records_nbytes(c) + 15) & ~(uint64_t)15;
+}
+
 typedef struct floe_interp_plan {
     uint64_t shape[FLOE_INTERP_RANK]; /* axes of one point left out, then ones in front */
     uint32_t nsteps;

@@ -13,6 +13,10 @@ typedef struct floe_interp_bits {
 
 floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words);
 static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { return b->nrows * b->row; }
+static inline uint64_t floe_interp_bits_room(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    return shape[0] * shape[1] * shape[2] * floe_ceil_div(shape[3], 64);
+}
 uint64_t floe_interp_bits_count(const floe_interp_bits *b);
 
 /* Points of a set in order: the first from {.next = 0}. False behind the last. */

@@ -44,23 +44,16 @@ uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTER
 }
 
 /* Boxes lie on a lattice of their number, each axis at another pace. */
-static void trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
-                      uint64_t box, uint64_t lo[FLOE_INTERP_RANK])
-{
-    static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        lo[a] = (shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes);
-}
-
 int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes, uint64_t box)
 {
-    uint64_t lo[FLOE_INTERP_RANK];
+    static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
+    const uint64_t *shape = e->chunk.plan.shape;
     int64_t at = 0;
     if (e->boxes)
         return e->boxes->at[box];
-    trial_box(e->chunk.plan.shape, part, nboxes, box, lo);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)lo[a] * e->values.stride[a];
+        at += (int64_t)((shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes)) *
+              e->values.stride[a];
     return at;
 }
 
@@ -92,12 +85,6 @@ typedef struct trial_boxes {
     encoder *trial;
     uint64_t n;
 } trial_boxes;
-
-static void *box_data(const trial_boxes *t, uint64_t box)
-{
-    const int64_t at = floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->n, box);
-    return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
-}
 
 static void add_counts(encoder *e)
 {
@@ -136,7 +123,8 @@ static void box_task(void *arg, uint64_t box, uint32_t worker)
 {
     const trial_boxes *t = arg;
     encoder *e = &t->trial->sharers[worker];
-    e->values.data = box_data(t, box);
+    e->values.data = (uint8_t *)t->e->values.data +
+                     floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->n, box) * (int64_t)e->size;
     floe_interp_lattices_code(e);
     add_counts(e);
 }

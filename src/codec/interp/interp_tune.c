@@ -168,10 +168,6 @@ static bool keep_worth(tuner *t, const floe_interp_structure *s, floe_interp_str
     *best = *s;
     return true;
 }
-static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits)
-{
-    return keep_worth(t, s, best, bits, WORTH);
-}
 
 /* Of the last trial, as if one in two of the longest codes was cut. */
 static uint64_t literal_bits(const tuner *t)
@@ -241,7 +237,7 @@ static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
         for (uint8_t start = late ? late : 1; better && start <= (late ? late : FLOE_INTERP_NEVER); start++) {
             floe_interp_structure s = *best;
             s.start[a] = start;
-            better = keep_better(t, &s, best, bits);
+            better = keep_worth(t, &s, best, bits, WORTH);
             if (better && !late)
                 expect_starts(t, best, a, start);
         }
@@ -296,7 +292,7 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
     floe_interp_structure s = *best, mixed = *best;
     for (uint8_t p = 0; p < FLOE_INTERP_PREDICTORS; p++) {
         memset(s.predictor, p, sizeof s.predictor);
-        keep_better(t, &s, best, bits);
+        keep_worth(t, &s, best, bits, WORTH);
         const uint32_t trusted = trusted_levels(t);
         for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
             const uint32_t of = l < trusted ? l : trusted - 1;
@@ -311,7 +307,7 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
         expect_more(t, &mixed);
         expect_more(t, best);
     }
-    keep_better(t, &mixed, best, bits);
+    keep_worth(t, &mixed, best, bits, WORTH);
 }
 
 /* What preset best has beyond the others. */
@@ -320,7 +316,7 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     floe_interp_structure s = *best;
     expect_more(t, best);
     s.mean = true;
-    keep_better(t, &s, best, bits);
+    keep_worth(t, &s, best, bits, WORTH);
     for (uint32_t i = 0; i < BOUNDS; i++) {
         s = with_bounds(best, i);
         keep_worth(t, &s, best, bits, BOUNDS_WORTH);

@@ -7,6 +7,11 @@
 #include "stage/interp/interp_cuda.h"
 #include "stage/interp/interp_math.h"
 
+/* The quicker way of a step of three axes in C order: whether it does such a step; check: NULL to decode. */
+extern "C" bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_interp_dev_check *check);
+extern "C" int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_dev_check *check,
+                                         void *stream);
+
 namespace
 {
 
@@ -27,14 +32,7 @@ FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
 }
 
 /* A code, in the low bits. */
-FLOE_DEV uint32_t code_bits(floe_real q)
-{
-#if FLOE_REAL_BITS == 32
-    return floe_bits_f32(q + FLOE_INTERP_MAGIC);
-#else
-    return (uint32_t)floe_bits_f64(q + FLOE_INTERP_MAGIC);
-#endif
-}
+FLOE_DEV uint32_t code_bits(floe_real q) { return (uint32_t)FLOE_R(floe_real_bits)(q + FLOE_INTERP_MAGIC); }
 
 /* A bit of the field that is marked now, as number i. */
 FLOE_DEV_COLD void keep_apart(const floe_interp_dev_check &c, uint64_t at, uint64_t i)

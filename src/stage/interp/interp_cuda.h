@@ -72,12 +72,6 @@ int floe_interp_encode_f64(const floe_interp_dev_job *job, const floe_interp_dev
 int floe_interp_decode_f32(const floe_interp_dev_job *job, void *stream);
 int floe_interp_decode_f64(const floe_interp_dev_job *job, void *stream);
 
-/* The quicker way of a step of three axes in C order: whether it does such a step; check: NULL to decode. */
-bool floe_interp_marches_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check);
-bool floe_interp_marches_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check);
-int floe_interp_march_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
-int floe_interp_march_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
-
 /* A lattice -> the box lo..hi of a level, of which each point is 2^shift of the lattice's from the next along each axis. */
 typedef struct floe_interp_dev_leave {
     const void *lattice;

@@ -38,19 +38,9 @@ FLOE_DEV void put_value(const job &j, uint64_t position, uint64_t pattern)
         store_pattern(to, j.values.size, pattern);
 }
 
-FLOE_DEV bool is_special(const job &j, uint64_t pattern)
-{
-    return j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
-}
-
-/* Which of the palette it is; npalette: none of them. */
-FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
-{
-    return floe_interp_palette_place(j.palette, j.npalette, pattern);
-}
 FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
 {
-    const uint32_t s = palette_place(j, pattern);
+    const uint32_t s = floe_interp_palette_place(j.palette, j.npalette, pattern);
     return s < j.npalette ? 1 + s : FLOE_INTERP_SETS - 1;
 }
 
@@ -98,7 +88,8 @@ FLOE_DEV void find_special(const job &j, uint64_t word)
 {
     each_bit(j, word, [&](uint32_t, uint64_t position) {
         const uint64_t pattern = pattern_at(j, position);
-        if (is_special(j, pattern) && palette_place(j, pattern) == j.npalette)
+        if ((j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill)) &&
+            floe_interp_palette_place(j.palette, j.npalette, pattern) == j.npalette)
             atomicMin(j.out, (unsigned long long)position);
     });
 }

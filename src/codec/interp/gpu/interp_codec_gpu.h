@@ -9,10 +9,6 @@
 #include "codec/codec_chunks.h"
 #include "codec/interp/gpu/interp_dev.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 extern const floe_codec_device floe_interp_gpu;
 
 /* How much of everything a full chunk has. */
@@ -84,7 +80,4 @@ void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngr
 floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_interp_bits_job *job, void *stream,
                                  floe_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

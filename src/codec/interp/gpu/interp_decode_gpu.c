@@ -152,14 +152,13 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
         return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *k = &p->steps[i];
-        const uint64_t nbytes =
-            i < d->last ? 0 : floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
+        const uint64_t nbytes = i < d->last ? 0 : floe_interp_records_room(k);
         nchunks += k->nchunks;
         records[i] = at;
         if (nbytes > room->records - (uint64_t)(at - d->c->s.records) || nchunks > room->nchunks ||
             (i + 1 < p->nsteps && !k->tables && k->spec.planes != p->steps[i + 1].spec.planes))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
-        at += (nbytes + 15) & ~(uint64_t)15;
+        at += nbytes;
     }
     FLOE_TRY(decode_steps(d, anchors_at, tables_at, records));
     for (uint32_t i = p->nsteps; i-- > d->last;)

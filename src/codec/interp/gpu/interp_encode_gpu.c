@@ -157,7 +157,7 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
     job.status = e->call->status;
     job.nrecords = floe_context_nrecords(&k->grid);
     job.records = s->records + e->nrecords;
-    e->nrecords += (job.nrecords * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
+    e->nrecords += floe_interp_records_room(k);
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
@@ -454,15 +454,6 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
     return floe_codec_send(e->c->header, bytes, sizeof bytes, e->stream, e->err);
 }
 
-/* Of the finest step in the header. */
-static uint32_t steps_at(const encoding *e)
-{
-    uint32_t at = FLOE_INTERP_HEADER_NBYTES + (e->chunk.kind == FLOE_INTERP_FLAT ? 8 : 0);
-    for (uint32_t s = 0; s < FLOE_INTERP_PALETTE; s++)
-        at += e->chunk.sets[FLOE_INTERP_PATTERNS + s].kind != FLOE_INTERP_SET_EMPTY ? 8 : 0;
-    return at;
-}
-
 static floe_status pack(encoding *e)
 {
     const floe_interp_gpu_encode *c = e->c;
@@ -470,7 +461,7 @@ static floe_status pack(encoding *e)
     floe_interp_pack_job job = {.nsteps = e->chunk.plan.nsteps, .header = c->header, .step_nbytes = 3 + e->size};
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
-    job.steps_at = steps_at(e);
+    job.steps_at = job.header_nbytes - (job.nsteps * job.step_nbytes + 3) / 4 * 4; /* zeros follow them */
     job.anchors = c->anchors;
     job.anchors_nbytes = coded ? floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size : 0;
     memcpy(job.sets, e->sets, sizeof job.sets);

@@ -77,11 +77,6 @@ typedef struct trying {
     floe_interp_dev_trial_step steps[MOST_STEPS];
 } trying;
 
-static uint64_t records_nbytes(const floe_interp_coding *k)
-{
-    return floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
-}
-
 /* Adds the steps of a structure. False where there is no room for one more. */
 static bool add_trial(trying *y, const floe_interp_structure *s)
 {
@@ -91,7 +86,7 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
     uint32_t at = job->begin[job->ntrials];
     floe_interp_trial_plan(y->e, s, y->trial);
     for (uint32_t i = 0; i < p->nsteps; i++)
-        block_nbytes += records_nbytes(&p->steps[i]);
+        block_nbytes += floe_interp_records_nbytes(&p->steps[i]);
     block_nbytes = floe_max64(job->block_nbytes, block_nbytes);
     if (job->ntrials == FLOE_INTERP_DEV_TRIALS ||
         block_nbytes * job->nboxes * (job->ntrials + 1) > y->t->trials->scratch_nbytes)
@@ -104,7 +99,7 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
         memcpy(y->steps[at].unit, unit, sizeof unit);
         for (uint32_t a = 0; a < k->step.naxes; a++)
             unit[k->step.axis[a]] *= 2;
-        records_at += records_nbytes(k);
+        records_at += floe_interp_records_nbytes(k);
         job->warp_nbytes =
             (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(k->spec.window, k->step.width));
         job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
@@ -270,12 +265,6 @@ size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes)
     return plan.used;
 }
 
-static floe_status clear(uint32_t *status, void *stream, floe_error *err)
-{
-    FLOE_CUDA(err, cudaMemsetAsync(status, 0, sizeof *status, stream));
-    return FLOE_OK;
-}
-
 floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                      floe_error *err)
 {
@@ -283,6 +272,7 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
     floe_cpu cpu;
     floe_interp_gpu_trials trials;
     floe_interp_view values;
+    const uint32_t ok = FLOE_OK;
     floe_interp_gpu_tuning t = {.params = boxes->params, .values = &values, .trials = &trials, .stream = stream};
     trying *y;
     FLOE_TRY(begin_trying(&y, &t, &cpu, err));
@@ -291,7 +281,7 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
     estimate_take(boxes, &trials, &t.status, scratch);
     set_encoders(y, &e, &trial);
     if (y->status == FLOE_OK)
-        y->status = clear(t.status, stream, err);
+        y->status = floe_codec_send(t.status, &ok, sizeof ok, stream, err);
     if (y->status == FLOE_OK)
         *bits = floe_interp_price(&e, &trial);
     return end_trying(y);
