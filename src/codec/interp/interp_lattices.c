@@ -56,6 +56,7 @@ static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
     if (i == p->nsteps) {
         *anchors = (floe_interp_step){.naxes = 0};
         memcpy(anchors->fine, floe_interp_anchors_shape(p), sizeof anchors->fine);
+        memcpy(anchors->coarse, anchors->fine, sizeof anchors->coarse);
     }
     job.step = i == p->nsteps ? anchors : &p->steps[i].step;
     job.domain = e->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
@@ -97,14 +98,15 @@ static void tile_task(void *arg, uint64_t i, uint32_t worker)
     w->e->ops->encode(w->job, &box, floe_interp_worker(&w->e->entropy, worker), &w->e->found[worker]);
 }
 
-/* Originals of all lattices but the finest, which is the field. */
+/* Originals of all lattices but the finest, which is the field; of a field without steps, of itself: they are in the domain of lattices. */
 static void thin_originals(encoder *e)
 {
     const floe_interp_plan *p = &e->chunk.plan;
-    uint8_t *at = e->originals;
-    for (uint32_t i = 0; i < p->nsteps; i++) {
-        const uint64_t *m = p->steps[i].step.coarse;
-        const floe_interp_job job = job_of(e, i, NULL);
+    uint8_t *at = e->original_of[0] = e->originals;
+    floe_interp_step none;
+    for (uint32_t i = 0; i < p->nsteps || i == 0; i++) {
+        const floe_interp_job job = job_of(e, i, &none);
+        const uint64_t *m = job.step->coarse;
         work w = {.e = e, .job = &job, .to = at};
         e->original_of[i + 1] = at;
         at += floe_interp_points(m) * e->size;
@@ -137,17 +139,6 @@ static void set_anchors(encoder *e, void *values, uint64_t n)
         e->ops->anchors(&job, values, &e->found[0]);
 }
 
-/* A field that has no step: its originals are in the domain of the lattice all the same. */
-static void thin_nothing(encoder *e)
-{
-    floe_interp_step step;
-    floe_interp_job job = job_of(e, 0, &step);
-    memcpy(step.coarse, step.fine, sizeof step.coarse);
-    e->original_of[0] = e->originals;
-    for (uint64_t r = 0; r < step.fine[0] * step.fine[1] * step.fine[2]; r++)
-        e->ops->thin(&job, r, e->originals);
-}
-
 /* All steps, from the anchors to the field. */
 void floe_interp_lattices_code(encoder *e)
 {
@@ -156,10 +147,7 @@ void floe_interp_lattices_code(encoder *e)
     if (e->apart)
         memset(e->apart, 0, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
-    if (p->nsteps)
-        thin_originals(e);
-    else
-        thin_nothing(e);
+    thin_originals(e);
     assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.anchors);
     set_anchors(e, e->anchors, floe_interp_points(floe_interp_anchors_shape(p)));
     for (uint32_t i = p->nsteps; i-- > 0;) {

@@ -5,16 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-const floe_context_ops *floe_context_ops_of(floe_isa isa)
-{
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return &floe_context_ops_avx2;
-#else
-    (void)isa;
-#endif
-    return &floe_context_ops_plain;
-}
+const floe_context_ops *floe_context_ops_of(floe_isa isa) { return FLOE_BY_ISA(isa, &floe_context_ops); }
 
 /* The two kinds of symbols. */
 typedef struct kind {

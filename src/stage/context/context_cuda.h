@@ -108,6 +108,33 @@ typedef struct floe_context_job {
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
 } floe_context_job;
 
+/* A grid of records as the kernels have it. */
+FLOE_HD floe_context_dev_grid floe_context_dev_grid_of(const floe_context_spec *spec, const floe_context_grid *grid,
+                                                       void *records)
+{
+    floe_context_dev_grid g;
+    memset(&g, 0, sizeof g);
+    g.records = records;
+    g.grid = *grid;
+    g.width = spec->width;
+    g.window = spec->window;
+    g.planes = spec->planes;
+    g.nmasks = floe_context_masks(spec);
+    g.nvalues = floe_context_values(spec);
+    g.nchunks = (uint32_t)floe_context_nchunks(grid);
+    return g;
+}
+
+/* The next grid of a job. */
+FLOE_HD void floe_context_job_add(floe_context_job *job, const floe_context_dev_grid *g)
+{
+    job->ngrids++;
+    job->nchunks += g->nchunks;
+    job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(g->window, g->width));
+    job->nmasks = (uint32_t)floe_max64(job->nmasks, g->nmasks);
+    job->nvalues = (uint32_t)floe_max64(job->nvalues, g->nvalues);
+}
+
 int floe_context_count_cuda(const floe_context_job *job, void *stream);
 int floe_context_tally_cuda(const floe_context_job *job, floe_context_tally *tallies, void *stream);
 int floe_context_tables_cuda(const floe_context_job *job, void *stream);

@@ -45,6 +45,21 @@ typedef struct floe_context_tally {
     uint64_t entropy, raw, used, large, longest, ncodes, lanes;
 } floe_context_tally;
 
+/* How the records of a grid are coded. */
+typedef struct floe_context_spec {
+    uint32_t width;  /* bytes of a code, 1 or 2: a record has 8 of them; 0: a record is its mask, one byte */
+    uint32_t window; /* rows whose values are coded together: 1, 2, 4 or 8 */
+    bool planes;     /* contexts look at the plane before too, and signs have contexts */
+} floe_context_spec;
+
+/* How many contexts of masks and of values occur. */
+FLOE_HD uint32_t floe_context_masks(const floe_context_spec *s) { return s->planes ? FLOE_CONTEXT_MASKS : 10; }
+FLOE_HD uint32_t floe_context_values(const floe_context_spec *s)
+{
+    return s->width == 0 ? 0 : s->planes ? FLOE_CONTEXT_VALUES : FLOE_CONTEXT_LEVELS;
+}
+FLOE_HD uint32_t floe_context_record_nbytes(const floe_context_spec *s) { return s->width ? 8 * s->width : 1; }
+
 /* ---- contexts ---------------------------------------------------------------------------------------------------------- */
 
 /* 0, 1, then two classes an octave. */

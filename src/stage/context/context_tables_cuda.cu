@@ -273,16 +273,13 @@ FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several
 {
     const floe_context_dev_grid &g = job.grids[grid];
     const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
-    const kind masks = {
-        g.nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, true, counts, several};
-    const kind magnitudes = {g.nvalues,
-                             FLOE_CONTEXT_VALUE_SYMBOLS,
-                             FLOE_CONTEXT_STRIDE,
-                             FLOE_CONTEXT_VALUE_BITS,
-                             false,
-                             counts + FLOE_CONTEXT_VALUES_AT,
-                             several};
-    const kind k = values ? magnitudes : masks;
+    const kind k = {values ? g.nvalues : g.nmasks,
+                    values ? FLOE_CONTEXT_VALUE_SYMBOLS : FLOE_CONTEXT_MASK_SYMBOLS,
+                    values ? FLOE_CONTEXT_STRIDE : FLOE_CONTEXT_MASK_SYMBOLS,
+                    values ? FLOE_CONTEXT_VALUE_BITS : FLOE_CONTEXT_MASK_BITS,
+                    !values,
+                    counts + (values ? FLOE_CONTEXT_VALUES_AT : 0),
+                    several};
     if (threadIdx.x == 0)
         s->cost = values ? 0 : (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
     share_tables(k, s, to->table + (values ? g.nmasks : 0));

@@ -11,13 +11,8 @@ enum { TILE_CELLS = 16384, TILE_ROW = 512, TILE_PLANES = 4, TILE_ROWS = 256, TIL
 
 const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa)
 {
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return floe_dtype_is_narrow(dtype) ? &floe_interp_ops_f32_avx2 : &floe_interp_ops_f64_avx2;
-#else
-    (void)isa;
-#endif
-    return floe_dtype_is_narrow(dtype) ? &floe_interp_ops_f32_plain : &floe_interp_ops_f64_plain;
+    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_interp_ops_f32)
+                                       : FLOE_BY_ISA(isa, &floe_interp_ops_f64);
 }
 
 bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])

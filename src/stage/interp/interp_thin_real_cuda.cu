@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lattices of originals, from the finest to the anchors. Compiled for each element type. */
+/* Lattices of originals, from the finest to the anchors; and lattices -> values of a level. Compiled for each element type. */
 #include <floe/floe.h>
 
 #include "stage/interp/interp_check.cuh"
@@ -171,6 +171,27 @@ __global__ void __launch_bounds__(THREADS_OF_ONE) interp_thin_kernel(const __gri
         place_anchors(t.check, t.lattice, t.anchors);
 }
 
+__global__ void __launch_bounds__(THREADS) interp_leave_kernel(const __grid_constant__ floe_interp_dev_leave l)
+{
+    uint64_t n[FLOE_INTERP_RANK];
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        n[a] = l.hi[a] - l.lo[a];
+    const uint64_t count = *l.status == FLOE_OK ? n[0] * n[1] * n[2] * n[3] : 0;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * THREADS) {
+        uint64_t left = i, from = 0, far = 1;
+        int64_t to = 0;
+#pragma unroll
+        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; far *= l.shape[a]) {
+            const uint64_t at = a ? floe_last_digit(&left, n[a]) : left;
+            from += ((at + l.lo[a]) << l.shift[a]) * far;
+            to += (int64_t)at * l.out.stride[a];
+        }
+        const floe_real v = ((const floe_real *)l.lattice)[from];
+        ((floe_real *)l.out.data)[to] = l.log ? FLOE_R(floe_interp_exp)(v) : v;
+    }
+}
+
 void set_step(thin_step *s, const floe_interp_dev_job &job, const floe_interp_dev_lattice &lattice)
 {
     s->from = job.original;
@@ -206,5 +227,15 @@ int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *jobs, const floe_interp_
         FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)nblocks, small ? THREADS_OF_ONE : THREADS, 0,
                           (cudaStream_t)stream, t);
     }
+    return (int)cudaGetLastError();
+}
+
+int FLOE_R(floe_interp_leave)(const floe_interp_dev_leave *leave, void *stream)
+{
+    const uint64_t *lo = leave->lo, *hi = leave->hi,
+                   n = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) * (hi[3] - lo[3]);
+    const uint32_t nblocks =
+        (uint32_t)floe_min64(floe_ceil_div(n, THREADS), 16 * (uint64_t)floe_gpu_limits_cuda().processors);
+    FLOE_LAUNCH(interp_leave_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *leave);
     return (int)cudaGetLastError();
 }

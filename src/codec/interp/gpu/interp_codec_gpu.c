@@ -27,39 +27,38 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
                                     floe_interp_gpu_scratch *s, floe_error *err)
 {
     uint64_t shape[FLOE_INTERP_RANK];
-    floe_interp_needs needs;
+    floe_interp_needs *needs = &room->needs;
     *room = (floe_interp_gpu_room){.ncells = 0};
     FLOE_CHECK(err, !floe_dtype_is_integer(dtype) && floe_interp_shape_of(rank, chunk, shape), FLOE_ERR_LIMIT,
                "chunks of no cells, or of more than codec interp takes");
-    floe_interp_needs_of(shape, &needs);
+    floe_interp_needs_of(shape, needs);
     const floe_context_grid mask = floe_interp_mask_grid(shape);
     room->ncells = floe_interp_points(shape);
     room->nwords = room->ncells / shape[3] * floe_ceil_div(shape[3], 64);
-    room->anchors = needs.anchors;
-    room->coarse = needs.coarse + floe_min64(room->ncells, 256);
-    memcpy(room->lattice, needs.lattice, sizeof room->lattice);
-    room->nsteps = needs.nsteps;
-    room->records = needs.records + 16 * (needs.nsteps + 1);
     room->mask_records = floe_context_nrecords(&mask);
     room->mask_chunks = floe_context_nchunks(&mask);
     room->nchunks =
-        needs.records / 16 / LEAST_CHUNK + CHUNKS_BESIDES * (needs.nsteps + 1) + FLOE_INTERP_SETS * room->mask_chunks;
+        needs->records / 16 / LEAST_CHUNK + CHUNKS_BESIDES * (needs->nsteps + 1) + FLOE_INTERP_SETS * room->mask_chunks;
     room->slot_words =
-        12 * (needs.records / 16) + FLOE_INTERP_SETS * room->mask_records + 4 * FLOE_ANS_LANES * room->nchunks;
-    const uint64_t nrecords = needs.records / 16 + FLOE_INTERP_SETS * room->mask_records;
+        12 * (needs->records / 16) + FLOE_INTERP_SETS * room->mask_records + 4 * FLOE_ANS_LANES * room->nchunks;
+    const uint64_t nrecords = needs->records / 16 + FLOE_INTERP_SETS * room->mask_records;
     room->windows = nrecords / WINDOW_RECORDS + KEPT_BESIDES;
     room->tokens = floe_min64(TOKENS * nrecords, UINT32_MAX - KEPT_BESIDES) + KEPT_BESIDES;
+    needs->coarse += floe_min64(room->ncells, 256);
+    needs->records += 16 * (needs->nsteps + 1);
     return floe_codec_ranks_plan(&s->ranks, room->nwords, err);
 }
 
-void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
+void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,
                                   floe_interp_gpu_scratch *s, floe_arena *a)
 {
-    s->records = floe_arena_take(a, room->records, 1);
+    s->records = floe_arena_take(a, room->needs.records, 1);
     s->mask_records = floe_arena_take(a, FLOE_INTERP_SETS * room->mask_records, 1);
     s->grids = floe_arena_take(a, ngrids, sizeof *s->grids);
     s->tables = floe_arena_take(a, ntables, sizeof *s->tables);
     s->places = floe_arena_take(a, room->nchunks + 1, sizeof *s->places);
+    for (int i = 0; i < 2; i++)
+        s->lattices[i] = floe_arena_take(a, room->needs.lattice[i], size);
     for (int i = 0; i < 2; i++)
         s->bits[i] = floe_arena_take(a, room->nwords, sizeof *s->bits[i]);
     floe_codec_ranks_take(&s->ranks, a);
@@ -101,13 +100,13 @@ static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_are
 static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 {
     uint64_t shape[FLOE_INTERP_RANK];
-    floe_interp_needs needs;
+    floe_interp_needs *needs = &room->needs;
     floe_interp_shape_of(d->rank, d->chunk, shape);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
-    floe_interp_needs_of(shape, &needs);
-    room->lattice[0] = room->lattice[1] = floe_interp_points(shape);
-    room->records = needs.records + 16 * (needs.nsteps + 1);
+    floe_interp_needs_of(shape, needs);
+    needs->lattice[0] = needs->lattice[1] = floe_interp_points(shape);
+    needs->records += 16 * (needs->nsteps + 1);
 }
 
 static floe_status decode_plan(floe_codec_decode *d, floe_error *err)

@@ -8,13 +8,14 @@
 
 #include "codec/codec_chunks.h"
 #include "codec/interp/gpu/interp_dev.h"
+#include "codec/interp/interp_plan.h"
 
 extern const floe_codec_device floe_interp_gpu;
 
 /* How much of everything a full chunk has. */
 typedef struct floe_interp_gpu_room {
-    uint64_t ncells, nwords, anchors, coarse, lattice[2], records, nsteps;
-    uint64_t mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
+    floe_interp_needs needs;
+    uint64_t ncells, nwords, mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
 } floe_interp_gpu_room;
 
 /* Scratch of both directions. */
@@ -74,7 +75,7 @@ floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *st
 /* What both have in common. */
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
                                     floe_interp_gpu_scratch *s, floe_error *err);
-void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
+void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,
                                   floe_interp_gpu_scratch *s, floe_arena *a);
 /* ranks: of all words of from, by way of tallies; out[0]: all of them. */
 floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_interp_bits_job *job, void *stream,

@@ -26,10 +26,7 @@ typedef struct decoding {
 
 void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a)
 {
-    const size_t size = sizeof(double);
-    floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, &c->s, a);
-    for (int i = 0; i < 2; i++)
-        c->s.lattices[i] = floe_arena_take(a, c->room.lattice[i], size);
+    floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, sizeof(double), &c->s, a);
     c->s.tickets = floe_arena_take(a, FLOE_INTERP_STEPS + 1, sizeof *c->s.tickets);
     c->cursor = floe_arena_take(a, 3, sizeof *c->cursor);
 }
@@ -148,14 +145,14 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
     uint64_t nchunks = 0;
     d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
     const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    if (d->k->call->level && floe_interp_points(fine) > room->lattice[d->last % 2 == 0])
+    if (d->k->call->level && floe_interp_points(fine) > room->needs.lattice[d->last % 2 == 0])
         return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *k = &p->steps[i];
         const uint64_t nbytes = i < d->last ? 0 : floe_interp_records_room(k);
         nchunks += k->nchunks;
         records[i] = at;
-        if (nbytes > room->records - (uint64_t)(at - d->c->s.records) || nchunks > room->nchunks ||
+        if (nbytes > room->needs.records - (uint64_t)(at - d->c->s.records) || nchunks > room->nchunks ||
             (i + 1 < p->nsteps && !k->tables && k->spec.planes != p->steps[i + 1].spec.planes))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
         at += nbytes;

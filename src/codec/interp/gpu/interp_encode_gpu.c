@@ -45,12 +45,10 @@ typedef struct encoding {
 void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a)
 {
     const floe_interp_gpu_room *r = &c->room;
-    const uint64_t ngrids = r->nsteps + FLOE_INTERP_SETS;
-    floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, &c->s, a);
-    for (int i = 0; i < 2; i++)
-        c->s.lattices[i] = floe_arena_take(a, r->lattice[i], size);
-    c->originals = floe_arena_take(a, r->coarse, size);
-    c->anchors = floe_arena_take(a, r->anchors, size);
+    const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
+    floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
+    c->originals = floe_arena_take(a, r->needs.coarse, size);
+    c->anchors = floe_arena_take(a, r->needs.anchors, size);
     c->sizes = floe_arena_take(a, r->nchunks, sizeof *c->sizes);
     c->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
@@ -416,7 +414,7 @@ static floe_status code_grids(encoding *e)
     job.tickets = c->s.tickets + first;
     FLOE_CUDA(e->err, floe_context_count_cuda(&job, e->stream));
     FLOE_CUDA(e->err, floe_context_tables_cuda(&job, e->stream));
-    job.tickets += c->room.nsteps + FLOE_INTERP_SETS;
+    job.tickets += c->room.needs.nsteps + FLOE_INTERP_SETS;
     FLOE_CUDA(e->err, floe_context_encode_cuda(&job, e->stream));
     e->ncoded = e->context.ngrids;
     return FLOE_OK;

@@ -6,7 +6,6 @@
 #include "backend/cuda.h"
 #include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/interp_encoder.h"
-#include "stage/context/context_dev_grid.h"
 
 typedef struct floe_interp_gpu_tuning {
     const floe_codec_params *params; /* max_abs is known, unless PWREL */

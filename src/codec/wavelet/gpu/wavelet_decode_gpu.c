@@ -9,7 +9,6 @@
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "field/dtype_math.h"
-#include "stage/context/context_dev_grid.h"
 
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,

@@ -10,7 +10,6 @@
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "codec/wavelet/gpu/wavelet_encode_gpu.h"
-#include "stage/context/context_dev_grid.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
