@@ -9,7 +9,6 @@
 
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -43,22 +42,6 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_interp_decode_workspace(cpu, params->dtype, rank, extent);
     return plan.overflow || decoding == 0 ? 0 : plan.used > decoding ? plan.used : decoding;
-}
-
-/* The largest finite magnitude. */
-static double max_abs_of(const encoder *e)
-{
-    double most = 0;
-    uint64_t point[FLOE_INTERP_RANK] = {0};
-    if (e->params->max_abs == e->params->max_abs)
-        return e->params->max_abs;
-    do {
-        const uint64_t pattern = floe_interp_pattern_at(e, point);
-        const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
-        if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
-            most = size;
-    } while (floe_interp_next_point(e->chunk.plan.shape, point));
-    return most;
 }
 
 /* Of steps, the coarsest first. */
@@ -154,31 +137,6 @@ static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_c
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);
     return FLOE_OK;
-}
-
-/* The largest magnitude of logarithms; that of any value where the range of these is not known. */
-static double max_log_of(const encoder *e)
-{
-    const double least = e->params->least_abs, most = e->params->max_abs;
-    if (!(least > 0 && isfinite(most)))
-        return e->narrow ? 150 : 1100;
-    return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
-}
-
-void floe_interp_set_domain(encoder *e, double max_abs)
-{
-    const bool log = e->params->mode == FLOE_BOUND_PWREL;
-    e->chunk.log = log;
-    e->bound = floe_codec_domain_bound(e->params);
-    e->max_abs = log ? max_log_of(e) : max_abs;
-}
-
-void floe_interp_choose(encoder *e, encoder *trial)
-{
-    floe_interp_set_domain(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
-    floe_interp_tune(e, trial);
-    floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
-    floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
 }
 
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)

@@ -233,13 +233,23 @@ static void add_lost(decoder *d, floe_interp_box box)
     d->lost[d->nlost++] = box;
 }
 
+/* To points of the fine lattice that codes of these cells have a part in: an odd one looks at cells from one before to two behind. */
+static void spread(const floe_interp_step *s, floe_interp_box *box)
+{
+    for (uint32_t k = 0; k < s->naxes; k++) {
+        const uint32_t a = s->axis[k];
+        box->lo[a] = 2 * (box->lo[a] - floe_min64(box->lo[a], 2));
+        box->hi[a] = floe_min64(2 * (box->hi[a] + 1), s->fine[a]);
+    }
+}
+
 static void chunk_damaged(void *user, uint64_t index)
 {
     decoder *d = user;
     const floe_interp_plan *p = &d->chunk.plan;
     floe_interp_box box = cells_of(&p->steps[d->step], index);
     for (uint32_t i = d->step + 1; i-- > d->last;)
-        floe_interp_spread(&p->steps[i].step, &box);
+        spread(&p->steps[i].step, &box);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const uint64_t n = (uint64_t)1 << d->shift[a];
         box.lo[a] = floe_ceil_div(box.lo[a], n);
@@ -248,7 +258,6 @@ static void chunk_damaged(void *user, uint64_t index)
     add_lost(d, box);
 }
 
-/* What is lost of the box, to the caller. */
 static floe_status report_lost(const decoder *d, floe_error *err)
 {
     const floe_chunk_decode *c = d->call;
@@ -281,7 +290,6 @@ static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *
 
 /* ---- entropy chunks ---------------------------------------------------------------------------------------------------- */
 
-/* The codes that a job needs. */
 static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, const floe_interp_stream *stream)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];

@@ -74,12 +74,8 @@ void floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to);
 /* A field of one pattern, the first, and sets of others. */
 void floe_interp_flat_make(floe_interp_encoder *e);
 
-/* Sets what e->params are in the domain of the lattice. */
-void floe_interp_set_domain(floe_interp_encoder *e, double max_abs);
-/* Chooses e->structure, and the plan by it. */
+/* Chooses the domain of lattices, e->structure, and the plan by it. trial has scratch for a part of the field. */
 void floe_interp_choose(floe_interp_encoder *e, floe_interp_encoder *trial);
-/* Chooses e->structure. e->trial has scratch for a part of the field. */
-void floe_interp_tune(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* An encoder of boxes, but for scratch; and of a box for its trials. */
 void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_interp_encoder *e,
                                 floe_interp_encoder *trial);

@@ -139,7 +139,6 @@ static void set_anchors(encoder *e, void *values, uint64_t n)
         e->ops->anchors(&job, values, &e->found[0]);
 }
 
-/* All steps, from the anchors to the field. */
 void floe_interp_lattices_code(encoder *e)
 {
     floe_interp_plan *p = &e->chunk.plan;

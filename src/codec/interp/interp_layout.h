@@ -48,7 +48,6 @@ static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
 {
     return floe_max64(FLOE_INTERP_HEADER_NBYTES + ncells * (narrow ? 4 : 8), FLOE_INTERP_HEADER_NBYTES + 8);
 }
-/* Lattice that the anchors are. */
 static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *p)
 {
     return p->nsteps ? p->steps[p->nsteps - 1].step.coarse : p->shape;

@@ -74,16 +74,6 @@ uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, ui
     return i;
 }
 
-/* An odd point looks at the cells from one before to two behind. */
-void floe_interp_spread(const floe_interp_step *s, floe_interp_box *box)
-{
-    for (uint32_t k = 0; k < s->naxes; k++) {
-        const uint32_t a = s->axis[k];
-        box->lo[a] = 2 * (box->lo[a] - floe_min64(box->lo[a], 2));
-        box->hi[a] = floe_min64(2 * (box->hi[a] + 1), s->fine[a]);
-    }
-}
-
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs)
 {

@@ -70,8 +70,6 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
 /* The last step whose fine lattice (nsteps: the anchors) has each 2^level-th point, and log2 of how many of its points there are to one
  * of those. */
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK]);
-/* Points of the fine lattice that codes of these cells, or of these points of the coarse lattice, have a part in. */
-void floe_interp_spread(const floe_interp_step *step, floe_interp_box *box);
 
 /* Steps of the quantizer for an absolute bound; max_abs: the largest magnitude in the lattices. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,

@@ -36,7 +36,6 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
         part[a] = floe_min64(shape[a], lo);
 }
 
-/* How many parts of such an extent are tried. */
 uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t cells = floe_interp_points(part);
@@ -79,7 +78,6 @@ void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
     }
 }
 
-/* Boxes that are coded with one structure. */
 typedef struct trial_boxes {
     const encoder *e;
     encoder *trial;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codec/interp/interp_encoder.h"
+#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -45,7 +46,6 @@ typedef struct tuner {
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
-/* What the plan says of each level. */
 static void add_levels(tuner *t)
 {
     const floe_interp_plan *p = &t->trial->chunk.plan;
@@ -387,7 +387,7 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
         tune_more(t, best, &bits);
 }
 
-void floe_interp_tune(encoder *e, encoder *trial)
+static void tune(encoder *e, encoder *trial)
 {
     tuner t = tuner_of(e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
     const uint64_t bits = tune_begin(&t, &e->structure);
@@ -399,9 +399,51 @@ void floe_interp_tune(encoder *e, encoder *trial)
     tune_coding(&t, &e->structure);
 }
 
+/* ---- the domain of lattices -------------------------------------------------------------------------------------------- */
+
+/* The largest finite magnitude. */
+static double max_abs_of(const encoder *e)
+{
+    double most = 0;
+    uint64_t point[FLOE_INTERP_RANK] = {0};
+    if (e->params->max_abs == e->params->max_abs)
+        return e->params->max_abs;
+    do {
+        const uint64_t pattern = floe_interp_pattern_at(e, point);
+        const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
+        if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
+            most = size;
+    } while (floe_interp_next_point(e->chunk.plan.shape, point));
+    return most;
+}
+
+/* The largest magnitude of logarithms; that of any value where the range of these is not known. */
+static double max_log_of(const encoder *e)
+{
+    const double least = e->params->least_abs, most = e->params->max_abs;
+    if (!(least > 0 && isfinite(most)))
+        return e->narrow ? 150 : 1100;
+    return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
+}
+
+static void set_domain(encoder *e, double max_abs)
+{
+    const bool log = e->params->mode == FLOE_BOUND_PWREL;
+    e->chunk.log = log;
+    e->bound = floe_codec_domain_bound(e->params);
+    e->max_abs = log ? max_log_of(e) : max_abs;
+}
+
+void floe_interp_choose(encoder *e, encoder *trial)
+{
+    set_domain(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
+    tune(e, trial);
+    floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
+    floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
+}
+
 /* ---- boxes for all ----------------------------------------------------------------------------------------------------- */
 
-/* Codes that boxes have of a level. */
 static double count_codes(const tuner *t, uint32_t level)
 {
     const floe_interp_plan *boxes = &t->trial->chunk.plan;
@@ -472,7 +514,7 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
     e->boxes = boxes;
     e->values = floe_interp_view_of(&box);
     e->values.data = (void *)boxes->data;
-    floe_interp_set_domain(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
+    set_domain(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
 }
 
 size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)

@@ -109,7 +109,6 @@ FLOE_DEV uint32_t floe_ans_field(const floe_ans_words &w, uint32_t at, uint32_t 
     return (uint32_t)(pair >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
 }
 
-/* States of a short chunk. */
 FLOE_DEV bool floe_ans_begin_short(floe_ans_reader &r, uint32_t lanes)
 {
     const floe_ans_words &w = r.words;

@@ -34,7 +34,6 @@ typedef struct floe_context_tables {
 uint64_t floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts, floe_context_tables *tables);
 /* Bits of the symbols alone, each context with a table of its own: to compare ways of making records. */
 uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
-/* Raw bits behind the symbols. */
 uint64_t floe_context_raw_bits(const uint32_t *counts);
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
 /* Untrusted. */

@@ -108,7 +108,6 @@ typedef struct floe_context_job {
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
 } floe_context_job;
 
-/* A grid of records as the kernels have it. */
 FLOE_HD floe_context_dev_grid floe_context_dev_grid_of(const floe_context_spec *spec, const floe_context_grid *grid,
                                                        void *records)
 {
@@ -125,7 +124,6 @@ FLOE_HD floe_context_dev_grid floe_context_dev_grid_of(const floe_context_spec *
     return g;
 }
 
-/* The next grid of a job. */
 FLOE_HD void floe_context_job_add(floe_context_job *job, const floe_context_dev_grid *g)
 {
     job->ngrids++;

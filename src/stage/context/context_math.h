@@ -177,7 +177,6 @@ typedef struct floe_context_box {
     uint64_t lo[3], hi[3];
 } floe_context_box;
 
-/* Whether a chunk has a record of the box. */
 FLOE_HD bool floe_context_is_wanted(const floe_context_grid *g, uint64_t index, const floe_context_box *box)
 {
     for (int a = 2; a >= 0; a--) {

@@ -168,7 +168,6 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
     }
 }
 
-/* Gives each context its table. */
 FLOE_DEV void share_tables(const kind &k, table_shared *s, uint8_t *table)
 {
     sort_contexts(k, s);

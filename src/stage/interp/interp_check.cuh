@@ -15,7 +15,6 @@ extern "C" int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const f
 namespace
 {
 
-/* What a thread has found so far. */
 struct found_here {
     double max_error, max_pw_error;
     unsigned long long squares;
@@ -31,7 +30,6 @@ FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
     return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)c.fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)c.fill);
 }
 
-/* A code, in the low bits. */
 FLOE_DEV uint32_t code_bits(floe_real q) { return (uint32_t)FLOE_R(floe_real_bits)(q + FLOE_INTERP_MAGIC); }
 
 /* A bit of the field that is marked now, as number i. */

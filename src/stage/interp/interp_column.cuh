@@ -52,7 +52,6 @@ struct points {
     floe_real v[2][2];
 };
 
-/* What a lane knows of its column. */
 struct column {
     int32_t outer, begin, end, row, lane; /* cells; begin and end: along the march */
     const floe_real *coarse, *original;   /* of cell, point 0 of the march axis */
@@ -117,7 +116,6 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------ */
 
-/* Two reals that lie side by side. */
 struct alignas(2 * sizeof(floe_real)) pair_of_reals {
     floe_real even, odd;
 };
@@ -245,7 +243,6 @@ template <int NAXES, bool X, int PLACE> FLOE_DEV constexpr int number_at(int i)
     return c == 1 << NAXES ? -1 : X ? number_of<PLACE>(c) : c + 4 * (i >> NAXES);
 }
 
-/* Calls back with the place of the lane axis. */
 template <int NAXES, bool X, class F> FLOE_DEV void by_place(const level &l, F f)
 {
     if constexpr (!X) {

@@ -116,7 +116,6 @@ static void predict_alike(const tile *t, uint32_t axis, uint64_t g, const floe_r
     predict_run(w, w.before != 0 ? s - far : s, s, w.after != 0 ? s + far : s, w.beyond != 0 ? s + 2 * far : s, n, p);
 }
 
-/* Along the step's axis number `place`. */
 static void predict_row(const tile *t, const row *r, uint32_t place, floe_real *p)
 {
     const uint32_t axis = t->step->axis[place];

@@ -29,7 +29,6 @@ static inline void *floe_interp_worker(const floe_interp_entropy *e, uint32_t wo
     return e->workers + worker * e->worker_nbytes;
 }
 
-/* Records as a grid has them. */
 typedef struct floe_interp_records {
     const floe_context_spec *spec;
     const floe_context_grid *grid;
@@ -74,7 +73,6 @@ floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t
 floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
                                        const floe_interp_box *cells);
 
-/* Bytes of n chunks of these sizes. */
 static inline uint64_t floe_interp_sizes_add(const uint8_t *sizes, bool wide, uint64_t n)
 {
     uint64_t nbytes = 0;

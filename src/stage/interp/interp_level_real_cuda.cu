@@ -274,7 +274,6 @@ __global__ void __launch_bounds__((Y ? rows_of(ENCODE, RARE) : WARPS) * FLOE_WAR
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-/* Which axis is for what. */
 void set_roles(level *l)
 {
     const floe_interp_step &s = l->job.step;

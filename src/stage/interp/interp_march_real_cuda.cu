@@ -29,11 +29,9 @@ typedef FLOE_R(floe_interp_weights) weights;
 struct some {
     floe_real v[CELLS];
 };
-/* A row of originals: points of even and of odd x. */
 struct row_of_points {
     some even, odd;
 };
-/* The codes of the lane's cells. */
 struct codes_of_cells {
     uint32_t v[CELLS][FLOE_INTERP_CLASSES];
 };
@@ -45,7 +43,6 @@ struct march {
     bool aligned;                            /* whole lanes are loaded and stored at once */
 };
 
-/* What a warp knows of its place. */
 struct place {
     int32_t plane0;   /* of axis 0 */
     int32_t cell, j0; /* of this lane, of the first own row */

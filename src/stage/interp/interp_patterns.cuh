@@ -40,7 +40,6 @@ FLOE_DEV uint64_t load_bytes(const uint8_t *p, uint32_t nbytes)
 
 FLOE_DEV void set_damaged(uint32_t *status) { atomicCAS(status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT); }
 
-/* The value of a field of this shape. */
 FLOE_DEV uint64_t pattern_of(const floe_interp_view &v, const uint64_t *shape, uint32_t size, uint64_t position)
 {
     return load_pattern((const uint8_t *)v.data + floe_interp_view_number(&v, shape, position) * (int64_t)size, size);

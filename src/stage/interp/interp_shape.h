@@ -90,7 +90,6 @@ FLOE_HD int64_t floe_interp_view_at(const floe_interp_view *v, const uint64_t po
     return (int64_t)point[0] * v->stride[0] + (int64_t)point[1] * v->stride[1] + (int64_t)point[2] * v->stride[2] +
            (int64_t)point[3] * v->stride[3];
 }
-/* Where the point of that number is. */
 FLOE_HD int64_t floe_interp_view_number(const floe_interp_view *v, const uint64_t n[FLOE_INTERP_RANK], uint64_t number)
 {
     uint64_t point[FLOE_INTERP_RANK];
@@ -111,7 +110,6 @@ FLOE_HD bool floe_interp_is_active(const floe_interp_step *s, uint32_t axis)
     return floe_interp_place(s, axis) < s->naxes;
 }
 
-/* coarse from fine and the axes. */
 FLOE_HD void floe_interp_coarsen(floe_interp_step *s)
 {
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)

@@ -15,7 +15,6 @@ enum {
     AT_ONCE = 4            /* values of a lane that are on their way together */
 };
 
-/* A lattice of originals to make. */
 struct thin_step {
     floe_interp_view from;
     floe_real *to;

@@ -26,7 +26,6 @@ FLOE_DEV_COLD uint64_t pattern_at(const job &j, uint64_t position)
     return pattern_of(j.values.view, j.shape, j.values.size, position);
 }
 
-/* Decode. */
 FLOE_DEV void put_value(const job &j, uint64_t position, uint64_t pattern)
 {
     uint64_t point[FLOE_INTERP_RANK];

@@ -12,13 +12,11 @@
 
 extern const floe_codec_device floe_interp_gpu;
 
-/* How much of everything a full chunk has. */
 typedef struct floe_interp_gpu_room {
     floe_interp_needs needs;
     uint64_t ncells, nwords, mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
 } floe_interp_gpu_room;
 
-/* Scratch of both directions. */
 typedef struct floe_interp_gpu_scratch {
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_dev_grid *grids;
@@ -29,7 +27,6 @@ typedef struct floe_interp_gpu_scratch {
     unsigned long long *out; /* what the host waits for */
 } floe_interp_gpu_scratch;
 
-/* Of the tuner's trials. */
 typedef struct floe_interp_gpu_trials {
     uint64_t scratch_nbytes;
     uint8_t *scratch;
@@ -72,7 +69,6 @@ typedef struct floe_interp_gpu_decode {
 void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a);
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
-/* What both have in common. */
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
                                     floe_interp_gpu_scratch *s, floe_error *err);
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,

@@ -12,7 +12,6 @@
 
 enum { HEAD_NBYTES = 1024, NEXT = 0, LIST = 1, COUNT = 2 /* words of cursor */ };
 
-/* A chunk that is decoded. */
 typedef struct decoding {
     const floe_interp_gpu_decode *c;
     const floe_codec_chunk *k;
@@ -69,37 +68,6 @@ static void box_chunks(const decoding *d, floe_context_dev_grid *g)
 
 enum { MANY_ANCHORS = 1 << 16 /* bytes: more than a block should copy */ };
 
-static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t tables_at, uint8_t **records)
-{
-    const floe_interp_plan *p = &d->chunk.plan;
-    floe_context_dev_grid grids[FLOE_INTERP_STEPS];
-    floe_context_job job = {.ngrids = 0};
-    floe_interp_open_job open = {
-        .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .anchors_src = d->k->src + anchors_at};
-    open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
-    open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
-    if (open.anchors_nbytes > MANY_ANCHORS) {
-        FLOE_CUDA(d->k->err, cudaMemcpyAsync(open.anchors, open.anchors_src, open.anchors_nbytes,
-                                             cudaMemcpyDeviceToDevice, d->k->stream));
-        open.anchors_nbytes = 0;
-    }
-    open.at = tables_at;
-    for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
-        const floe_interp_coding *k = &p->steps[i];
-        grids[at] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
-        grids[at].first = open.nchunks;
-        open.nchunks += grids[at].nchunks;
-        if (i >= d->last)
-            floe_context_job_add(&job, &grids[at]);
-        open.own |= (uint64_t)k->tables << at;
-    }
-    if (p->nsteps == 0) /* nothing but anchors */
-        return decode_grids(d, &open, &job);
-    box_chunks(d, &grids[p->nsteps - 1]);
-    FLOE_TRY(floe_codec_send(d->c->s.grids, grids, p->nsteps * sizeof *grids, d->k->stream, d->k->err));
-    return decode_grids(d, &open, &job);
-}
-
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
 
 static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records)
@@ -137,27 +105,58 @@ static floe_status leave_lattice(const decoding *d)
     return FLOE_OK;
 }
 
-static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t tables_at)
+/* Grids of all steps, which are opened, and the first of them, which the level needs, as the job's. False where there is no room, or steps
+ * share tables of other contexts: the CPU sees to it. */
+static bool lay_records(const decoding *d, floe_interp_open_job *open, floe_context_dev_grid *grids,
+                        floe_context_job *job, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     const floe_interp_gpu_room *room = &d->c->room;
-    uint8_t *records[FLOE_INTERP_STEPS], *at = d->c->s.records;
-    uint64_t nchunks = 0;
-    d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
-    const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    if (d->k->call->level && floe_interp_points(fine) > room->needs.lattice[d->last % 2 == 0])
-        return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
-    for (uint32_t i = p->nsteps; i-- > 0;) {
+    uint8_t *at = d->c->s.records;
+    for (uint32_t i = p->nsteps, g = 0; i-- > 0; g++) {
         const floe_interp_coding *k = &p->steps[i];
         const uint64_t nbytes = i < d->last ? 0 : floe_interp_records_room(k);
-        nchunks += k->nchunks;
-        records[i] = at;
-        if (nbytes > room->needs.records - (uint64_t)(at - d->c->s.records) || nchunks > room->nchunks ||
+        if (nbytes > room->needs.records - (uint64_t)(at - d->c->s.records) ||
+            k->nchunks > room->nchunks - open->nchunks ||
             (i + 1 < p->nsteps && !k->tables && k->spec.planes != p->steps[i + 1].spec.planes))
-            return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
+            return false;
+        records[i] = at;
         at += nbytes;
+        grids[g] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
+        grids[g].first = open->nchunks;
+        open->nchunks += grids[g].nchunks;
+        if (i >= d->last)
+            floe_context_job_add(job, &grids[g]);
+        open->own |= (uint64_t)k->tables << g;
     }
-    FLOE_TRY(decode_steps(d, anchors_at, tables_at, records));
+    return true;
+}
+
+static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t tables_at)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    uint8_t *records[FLOE_INTERP_STEPS];
+    floe_context_dev_grid grids[FLOE_INTERP_STEPS];
+    floe_context_job job = {.ngrids = 0};
+    floe_interp_open_job open = {
+        .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .at = tables_at, .anchors_src = d->k->src + anchors_at};
+    open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
+    open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
+    d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
+    const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
+    if ((d->k->call->level && floe_interp_points(fine) > d->c->room.needs.lattice[d->last % 2 == 0]) ||
+        !lay_records(d, &open, grids, &job, records))
+        return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
+    if (open.anchors_nbytes > MANY_ANCHORS) {
+        FLOE_CUDA(d->k->err, cudaMemcpyAsync(open.anchors, open.anchors_src, open.anchors_nbytes,
+                                             cudaMemcpyDeviceToDevice, d->k->stream));
+        open.anchors_nbytes = 0;
+    }
+    if (p->nsteps) { /* else nothing but anchors */
+        box_chunks(d, &grids[p->nsteps - 1]);
+        FLOE_TRY(floe_codec_send(d->c->s.grids, grids, p->nsteps * sizeof *grids, d->k->stream, d->k->err));
+    }
+    FLOE_TRY(decode_grids(d, &open, &job));
     for (uint32_t i = p->nsteps; i-- > d->last;)
         FLOE_TRY(decode_level(d, i, records));
     return d->k->call->level || p->nsteps == 0 ? leave_lattice(d) : FLOE_OK;

@@ -22,7 +22,6 @@ enum {
     LIST_LEAST = 512
 };
 
-/* A chunk that is encoded. */
 typedef struct encoding {
     const floe_interp_gpu_encode *c;
     const floe_codec_encode *call;
