@@ -4,7 +4,6 @@
  * then all records are counted, tables are made, and entropy chunks written, the coarsest first. Values that the lattice does not
  * give are named in sets. Threads share tiles and entropy chunks; no byte depends on them.
  */
-#include <math.h>
 #include <string.h>
 
 #include "codec/interp/interp_encoder.h"

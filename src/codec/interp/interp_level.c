@@ -41,9 +41,9 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
 /* Bytes of the entropy chunks of the next step, whose sizes stand at *sizes. */
 static uint64_t take_step(const floe_interp_chunk *k, const floe_interp_coding *step, const uint8_t **sizes)
 {
-    const uint64_t nbytes = floe_interp_sizes_add(*sizes, k->wide_sizes, step->nchunks);
+    const uint8_t *at = *sizes;
     *sizes += step->nchunks * (k->wide_sizes ? 4 : 2);
-    return nbytes;
+    return floe_interp_sizes_add(at, k->wide_sizes, step->nchunks);
 }
 
 floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err)

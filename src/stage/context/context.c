@@ -2,7 +2,6 @@
 /* Tables of stage context: which contexts share one, their bytes, and what coding makes of them. */
 #include "stage/context/context.h"
 
-#include <assert.h>
 #include <string.h>
 
 const floe_context_ops *floe_context_ops_of(floe_isa isa) { return FLOE_BY_ISA(isa, &floe_context_ops); }

@@ -233,7 +233,7 @@ FLOE_INLINE int16_t count_powers(int16_t v, int first, int end)
     return n;
 }
 
-/* floe_context_half_octave, of which no more than 6 matters. */
+/* 0, 1, then two classes an octave, of which no more than 6 matters: what floe_context_level makes of a magnitude. */
 FLOE_INLINE int16_t half_octave(int16_t v)
 {
     return (int16_t)(count_powers(v, 0, 4) - (int16_t) - (v > 2) - (int16_t) - (v > 5));

@@ -62,18 +62,15 @@ FLOE_HD uint32_t floe_context_record_nbytes(const floe_context_spec *s) { return
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------- */
 
-/* 0, 1, then two classes an octave. */
-FLOE_HD uint32_t floe_context_half_octave(uint32_t v)
+/* Of a mask, by what is nonzero in the records before: 2 own + left + right of the row before, up to 28; with planes twice that and the same
+ * of the plane before, and the rows beside it: up to 112. 0, 1, then two classes an octave. */
+FLOE_HD uint32_t floe_context_mask(uint32_t activity)
 {
-    if (v < 2)
-        return v;
-    const uint32_t e = floe_top_bit(v);
-    return 2 * e + (v >> (e - 1) & 1);
+    if (activity < 2)
+        return activity;
+    const uint32_t e = floe_top_bit(activity);
+    return 2 * e + (activity >> (e - 1) & 1);
 }
-
-/* Nonzero codes of the records before: 2 own + left + right of the row before, up to 28; with planes twice that and the same
- * of the plane before, and the rows beside it: up to 112. */
-FLOE_HD uint32_t floe_context_mask(uint32_t activity) { return floe_context_half_octave(activity); }
 
 /* How much is not 0 around a value: six classes of up to 35 codes. */
 FLOE_HD uint32_t floe_context_class(uint32_t nonzero) { return nonzero / 6; }

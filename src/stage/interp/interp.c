@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/interp/interp.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "field/dtype_math.h"
 

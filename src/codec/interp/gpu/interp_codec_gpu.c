@@ -5,7 +5,6 @@
 #include "codec/interp/gpu/interp_tune_gpu.h"
 
 #include <cuda_runtime_api.h>
-#include <string.h>
 
 #include "backend/cuda.h"
 #include "codec/interp/interp_layout.h"

@@ -3,7 +3,6 @@
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <cuda_runtime_api.h>
-#include <math.h>
 #include <string.h>
 
 #include "backend/cuda.h"

@@ -6,7 +6,6 @@
  */
 #include <floe/floe.h>
 
-#include "backend/device_scan.cuh"
 #include "backend/limits_cuda.h"
 #include "codec/interp/gpu/interp_dev.h"
 #include "stage/context/context_count.cuh"
