@@ -4,7 +4,7 @@
 #define FLOE_CODEC_CODEC_CHUNKS_H
 
 #include "codec/codec_device.h"
-#include "stage/interp/interp_output.h"
+#include "stage/interp/interp.h"
 
 /* Device memory to the host, and back; the former waits. */
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);

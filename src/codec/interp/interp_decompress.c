@@ -5,7 +5,7 @@
 
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
-#include "stage/interp/interp_output.h"
+#include "stage/interp/interp.h"
 
 #define DAMAGE_ANYWHERE "its checksum does not match: the bytes are damaged" /* and no part shows where */
 

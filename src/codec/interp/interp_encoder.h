@@ -4,7 +4,7 @@
 #define FLOE_CODEC_INTERP_INTERP_ENCODER_H
 
 #include "codec/interp/interp_chunk.h"
-#include "stage/interp/interp_output.h"
+#include "stage/interp/interp.h"
 
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;

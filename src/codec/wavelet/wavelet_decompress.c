@@ -7,7 +7,7 @@
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
 #include "field/dtype_math.h"
-#include "stage/interp/interp_output.h"
+#include "stage/interp/interp.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct decoder {

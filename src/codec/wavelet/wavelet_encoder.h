@@ -7,7 +7,7 @@
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
-#include "stage/interp/interp_output.h"
+#include "stage/interp/interp.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct floe_wavelet_encoder {

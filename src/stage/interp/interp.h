@@ -9,7 +9,8 @@
 #define FLOE_STAGE_INTERP_H
 
 #include "backend/backend.h"
-#include "stage/interp/interp_shape.h"
+#include "base/bytes.h"
+#include "stage/interp/interp_output_math.h"
 
 enum {
     FLOE_INTERP_CELLS_MOST = 1 << 30,
@@ -99,5 +100,21 @@ typedef struct floe_interp_ops {
 extern const floe_interp_ops floe_interp_ops_f32_plain, floe_interp_ops_f64_plain;
 extern const floe_interp_ops floe_interp_ops_f32_avx2, floe_interp_ops_f64_avx2;
 const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa);
+
+/* ---- the box of values that a decoder of a chunk gives -------------------------------------------------------------------- */
+
+/* lo, hi: of rank axes. The chunk is one that floe_interp_shape_of takes. */
+floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, const uint64_t *lo, const uint64_t *hi,
+                                         const floe_field *out, uint32_t level);
+/* The pattern to the place of a point, if there is one. */
+void floe_interp_output_put(const floe_interp_output *o, const uint64_t *point, uint64_t pattern);
+/* To each place its value of a chunk, or (NULL) the pattern. */
+void floe_interp_output_fill(const floe_interp_output *o, const uint64_t *shape, const uint8_t *values,
+                             uint64_t pattern);
+
+static inline uint64_t floe_interp_pattern_load(const uint8_t *at, size_t size)
+{
+    return size == 4 ? floe_load32(at) : floe_load64(at);
+}
 
 #endif
