@@ -273,9 +273,9 @@ FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several
     const floe_context_dev_grid &g = job.grids[grid];
     const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
     const kind k = {values ? g.nvalues : g.nmasks,
-                    values ? FLOE_CONTEXT_VALUE_SYMBOLS : FLOE_CONTEXT_MASK_SYMBOLS,
-                    values ? FLOE_CONTEXT_STRIDE : FLOE_CONTEXT_MASK_SYMBOLS,
-                    values ? FLOE_CONTEXT_VALUE_BITS : FLOE_CONTEXT_MASK_BITS,
+                    (uint32_t)(values ? FLOE_CONTEXT_VALUE_SYMBOLS : FLOE_CONTEXT_MASK_SYMBOLS),
+                    (uint32_t)(values ? FLOE_CONTEXT_STRIDE : FLOE_CONTEXT_MASK_SYMBOLS),
+                    (uint32_t)(values ? FLOE_CONTEXT_VALUE_BITS : FLOE_CONTEXT_MASK_BITS),
                     !values,
                     counts + (values ? FLOE_CONTEXT_VALUES_AT : 0),
                     several};
