@@ -291,8 +291,8 @@ FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, 
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
         if (class_ >= s.nclasses)
             break;
-        const floe_real v = FLOE_R(floe_wavelet_finite)(w[class_]),
-                        inverse = c.classes >> class_ & 1 ? f.inverse[t.table + class_] : 0;
+        const floe_real v = w[class_], /* finite: passes cut what they leave */
+            inverse = c.classes >> class_ & 1 ? f.inverse[t.table + class_] : 0;
         const int32_t m = FLOE_R(floe_wavelet_encode)(v, inverse, limit), at = (class_ - 1) * BITS;
         if (m == 0)
             continue;

@@ -50,8 +50,7 @@ int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void 
 
 /*
  * Small arrays of one shape, all passes of each. Points stay in their places: means are where even points were, so that passes leave a
- * lattice of points 2^depth apart. A launch does some passes of all arrays. Sums are cut to what is finite when they are read: by the next
- * pass, by encoding of codes and anchors, and by the check of values, but not by the largest.
+ * lattice of points 2^depth apart. A launch does some passes of all arrays.
  */
 enum { FLOE_WAVELET_DEV_ARRAYS = 6, FLOE_WAVELET_DEV_PASSES = 32 };
 typedef struct floe_wavelet_dev_pass_at {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Passes of small arrays whose points stay in their places. A block takes a part that several passes leave for themselves, as a plane or
  * what is left of all axes, to shared memory; a thread computes some points of a lifting. Sums are made in the order of wavelet_cpu.c, and cut
- * where that cuts them: what a pass reads first is as the pass before left it. */
+ * where that cuts them: at the end of a pass. */
 #include <floe/floe.h>
 
 #include "backend/device.cuh"
@@ -35,6 +35,16 @@ constexpr banks make_banks()
 }
 
 __constant__ const banks all_banks = make_banks();
+
+/* So that what undoes a bank begins with evens, which it scales. */
+constexpr bool all_end_with_evens()
+{
+    bool good = true;
+    for (int i = 0; i < FLOE_WAVELET_BANKS; i++)
+        good = good && !floe_wavelet_banks[i].lift[floe_wavelet_banks[i].nlifts - 1].to_odd;
+    return good;
+}
+static_assert(all_end_with_evens(), "else taps are to be scaled");
 
 /* Passes first .. end of an array, whose parts have so many points of their lattice along each axis; parts 0: lifting `number` of one pass, of
  * lines that are longer than a part may be. */
@@ -88,7 +98,7 @@ struct task {
     uint32_t extent[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK]; /* extent: of threads; stride: 0 along the line */
     int32_t first, ntaps;
     floe_real weight[FLOE_WAVELET_TAPS], scale, unscale; /* weight: signed */
-    bool to_odd, inverse, begins, cuts, last;
+    bool to_odd, inverse, unscales, last;
 };
 
 /* Those near the ends of lines are as predicted by floe_wavelet_one_sided. */
@@ -124,9 +134,8 @@ FLOE_DEV task task_of(common &c, uint32_t sides, const box &x, const uint8_t *de
         t.weight[k] = (floe_real)(inverse ? -l.weight[k] : l.weight[k]);
     t.to_odd = l.to_odd;
     t.inverse = inverse;
-    t.begins = number == 0;
-    t.cuts = number < 2; /* parities take turns */
-    t.last = number + 2 >= c.b.nlifts;
+    t.unscales = inverse && number == 0;
+    t.last = number + 2 >= c.b.nlifts; /* parities take turns */
     uint32_t points = 1;
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
@@ -156,20 +165,10 @@ FLOE_DEV task task_of(common &c, uint32_t sides, const box &x, const uint8_t *de
     return t;
 }
 
-/* A point that this pass reads for the first time. */
-FLOE_DEV floe_real first_read(const task &t, bool odd, floe_real v)
-{
-    v = FLOE_R(floe_wavelet_finite)(v);
-    return t.inverse && !odd ? v * t.unscale : v;
-}
-
 /* Near an end of the line. */
 FLOE_DEV floe_real add_end_taps(const task &t, const floe_real *line, int32_t i, floe_real sum)
 {
-    const auto near = [&](int64_t at) {
-        const floe_real v = line[(uint32_t)at * t.step];
-        return t.begins ? first_read(t, !t.to_odd, v) : v;
-    };
+    const auto near = [&](int64_t at) { return line[(uint32_t)at * t.step]; };
     if (t.ends) {
         const one_sided &e =
             t.ends[i < FLOE_WAVELET_SIDED_LEFT ? i : FLOE_WAVELET_SIDED_LEFT + (int32_t)(t.n - t.n / 2) - 1 - i];
@@ -201,19 +200,18 @@ FLOE_DEV void lift_line(const task &t, uint32_t index)
     for (; i < t.count; i += t.apart) {
         floe_real *own = line + (2 * i + t.to_odd) * step, sum = *own;
         const int32_t before = (int32_t)i + t.first;
-        sum = t.cuts ? first_read(t, t.to_odd, sum) : sum;
+        sum = t.unscales ? sum * t.unscale : sum;
         if (before < 0 || before + t.ntaps > others) {
             sum = add_end_taps(t, line, (int32_t)i, sum);
         } else {
             const floe_real *near = line + (2 * before + !t.to_odd) * (int32_t)step;
 #pragma unroll
             for (int32_t k = 0; k < FLOE_WAVELET_TAPS; k++)
-                if (k < t.ntaps) {
-                    const floe_real v = near[k * 2 * step];
-                    sum = FLOE_WAVELET_FMA(t.weight[k], t.begins ? first_read(t, !t.to_odd, v) : v, sum);
-                }
+                if (k < t.ntaps)
+                    sum = FLOE_WAVELET_FMA(t.weight[k], near[k * 2 * step], sum);
         }
-        *own = t.last && !t.inverse && !t.to_odd ? sum * t.scale : sum;
+        sum = t.last && !t.inverse && !t.to_odd ? sum * t.scale : sum;
+        *own = t.last ? FLOE_R(floe_wavelet_finite)(sum) : sum;
     }
 }
 

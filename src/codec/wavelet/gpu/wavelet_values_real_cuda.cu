@@ -148,7 +148,7 @@ template <class SOME> FLOE_DEV void check(const job &j, const SOME &s, findings 
     for (uint32_t k = 0; k < SOME::EACH; k++) {
         const bool there = s.place_of(k) < s.end &&
                            !(j.some_kinds && j.kinds[mark_of(j, s.row, s.place_of(k))] == FLOE_WAVELET_LITERAL);
-        if (there && !is_within(j, s.x[k], FLOE_R(floe_wavelet_finite)(s.v[k]), found))
+        if (there && !is_within(j, s.x[k], s.v[k], found))
             missed |= 1u << k;
     }
     for (; missed; missed &= missed - 1) {
