@@ -50,7 +50,7 @@ struct worker {
     sem_t turn;
     floe_fiber *home;
     /* the block */
-    bool live;
+    bool live, counting; /* counting: predicates, by the barrier that threads wait at */
     uint64_t index;
     floe_emulated_call call;
     uint32_t nthreads, nwarps, nalive, nwaiting, ntrue, current;
@@ -332,9 +332,7 @@ static bool barrier_close(worker *b)
 {
     if (b->nwaiting != b->nalive || b->nalive == 0)
         return false;
-    floe_emulated_count *count = &b->counts[b->barriers++ & 1];
-    count->ntrue = b->ntrue;
-    count->nthreads = b->nwaiting;
+    b->counts[b->barriers++ & 1] = {b->ntrue, b->nwaiting};
     b->nwaiting = b->ntrue = 0;
     for (uint32_t w = 0; w < b->nwarps; w++) {
         b->warps[w].ready |= b->warps[w].at_barrier;
@@ -343,15 +341,17 @@ static bool barrier_close(worker *b)
     return true;
 }
 
-floe_emulated_count floe_emulated_barrier(int predicate)
+floe_emulated_count floe_emulated_barrier(bool counts, int predicate)
 {
     worker *b = me;
+    if (b->nwaiting++ && b->counting != counts)
+        floe_emulated_die("a thread waits at __syncthreads, another at a barrier that counts");
+    b->counting = counts;
     const uint32_t bit = 1u << floe_emulated_now->lane;
     warp *w = &b->warps[floe_emulated_now->warp];
     const uint32_t number = b->barriers;
     w->ready &= ~bit;
     w->at_barrier |= bit;
-    b->nwaiting++;
     b->ntrue += predicate != 0;
     if (!barrier_close(b) || order)
         thread_wait(b);

@@ -89,8 +89,8 @@ extern floe_emulated_thread *floe_emulated_now;
 extern dim3 floe_emulated_block, floe_emulated_grid;
 /* Waits until every lane of the mask that has not returned is here. The result holds until the lane waits again. */
 const floe_emulated_meeting *floe_emulated_meet(uint32_t mask, floe_emulated_kind kind, uint64_t value);
-/* Waits until every thread of the block that has not returned is here. */
-floe_emulated_count floe_emulated_barrier(int predicate);
+/* Waits until every thread of the block that has not returned is here. counts: predicates; a GPU takes it for another barrier. */
+floe_emulated_count floe_emulated_barrier(bool counts, int predicate);
 /* Lets others run: first this block's, then other blocks. */
 void floe_emulated_yield();
 void *floe_emulated_shared();
@@ -132,12 +132,12 @@ static constexpr int warpSize = 32;
 
 /* ---- blocks and warps ---------------------------------------------------------------------------------------------- */
 
-static inline void __syncthreads() { floe_emulated_barrier(0); }
-static inline int __syncthreads_count(int p) { return (int)floe_emulated_barrier(p).ntrue; }
-static inline int __syncthreads_or(int p) { return floe_emulated_barrier(p).ntrue != 0; }
+static inline void __syncthreads() { floe_emulated_barrier(false, 0); }
+static inline int __syncthreads_count(int p) { return (int)floe_emulated_barrier(true, p).ntrue; }
+static inline int __syncthreads_or(int p) { return floe_emulated_barrier(true, p).ntrue != 0; }
 static inline int __syncthreads_and(int p)
 {
-    floe_emulated_count c = floe_emulated_barrier(p);
+    floe_emulated_count c = floe_emulated_barrier(true, p);
     return c.ntrue == c.nthreads;
 }
 static inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) { floe_emulated_meet(mask, FLOE_EMULATED_SYNCWARP, 0); }

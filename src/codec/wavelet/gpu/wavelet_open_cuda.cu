@@ -163,11 +163,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
     }
     __syncthreads();
     const bool goes_on = s.good;
-    for (uint32_t i = 0; i < j.ngrids && s.good; i++) {
+    bool good = goes_on;
+    __syncthreads();
+    for (uint32_t i = 0; i < j.ngrids && good; i++) {
         tables = open_grid(j, i, i < j.nsteps ? tables : j.ngrids, &s);
-        __syncthreads();
+        good = s.good;
+        __syncthreads(); /* the first thread sets it in the next grid */
     }
-    const bool good = s.good && read_tables(j, s);
+    good = good && read_tables(j, s);
     if (__syncthreads_or(!good) && goes_on && threadIdx.x == 0)
         *j.status = s.status;
     else if (goes_on && threadIdx.x == 0)
