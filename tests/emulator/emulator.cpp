@@ -293,7 +293,7 @@ static meeting *meeting_find(warp *w, uint32_t mask, floe_emulated_kind kind)
     m->kind = kind;
     m->open = true;
     m->unread = 0;
-    m->result.lanes = 0;
+    m->result.lanes = m->result.odd = 0;
     return m;
 }
 
@@ -317,6 +317,7 @@ const floe_emulated_meeting *floe_emulated_meet(uint32_t mask, floe_emulated_kin
     meeting *m = meeting_find(w, mask, kind);
     m->result.value[lane] = value;
     m->result.lanes |= bit;
+    m->result.odd |= (uint32_t)(value & 1) << lane;
     w->ready &= ~bit;
     if (!meeting_close(w, m) || (order && random_next() % 2))
         thread_wait(me);

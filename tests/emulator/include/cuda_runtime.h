@@ -73,6 +73,7 @@ struct floe_emulated_thread {
 struct floe_emulated_meeting {
     uint64_t value[32];
     uint32_t lanes; /* those that came */
+    uint32_t odd;   /* of these, those whose value is: those that say yes in a vote */
 };
 enum floe_emulated_kind {
     FLOE_EMULATED_SYNCWARP,
@@ -194,11 +195,7 @@ template <class T> static inline auto __shfl_xor_sync(unsigned mask, T v, int wi
 
 static inline unsigned __ballot_sync(unsigned mask, int p)
 {
-    const floe_emulated_meeting *m = floe_emulated_meet(mask, FLOE_EMULATED_VOTE, p != 0);
-    unsigned r = 0;
-    for (int i = 0; i < 32; i++)
-        r |= (m->lanes >> i & (unsigned)m->value[i] & 1u) << i;
-    return r;
+    return floe_emulated_meet(mask, FLOE_EMULATED_VOTE, p != 0)->odd;
 }
 static inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 static inline int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
