@@ -4,7 +4,7 @@ from nothing else."""
 import struct
 from fractions import Fraction
 from itertools import product
-from math import isfinite, prod
+from math import isfinite, ldexp, prod
 
 from base import Reader, ceil_div, need
 from lorenzo_decode import exp2
@@ -27,23 +27,29 @@ class Real:
         return int.from_bytes(struct.pack(self.form, x), "little")
 
     def round(self, exact):
-        """A fraction to the nearest number of the type, ties to even; beyond its range infinite."""
-        if exact == 0:
+        """A float or a fraction to the nearest number of the type, as `nearest` does."""
+        return self.nearest(*exact.as_integer_ratio())
+
+    def nearest(self, n, d):
+        """n / d to the nearest number of the type, ties to even; beyond its range infinite."""
+        if n == 0:
             return 0.0
-        size = abs(exact)
-        top = size.numerator.bit_length() - size.denominator.bit_length()
-        top -= size < Fraction(2) ** top
-        unit = Fraction(2) ** max(top - self.precision + 1, self.lowest)
-        value = round(exact / unit) * unit
-        if abs(value) > self.most:
-            return float("inf") if value > 0 else float("-inf")
-        return float(value)
+        size = abs(n)
+        top = size.bit_length() - d.bit_length()
+        top -= size << max(-top, 0) < d << max(top, 0)  # 2^top <= size / d
+        unit = max(top - self.precision + 1, self.lowest)
+        count, rest = divmod(size << max(-unit, 0), d << max(unit, 0))
+        count += (2 * rest, count & 1) > (d << max(unit, 0), 0)
+        if count << max(unit, 0) > self.most:
+            return float("inf") if n > 0 else float("-inf")
+        return ldexp(count if n > 0 else -count, unit)
 
     def fma(self, a, b, c):
         if not (isfinite(a) and isfinite(b) and isfinite(c)):
             return a * b + c
-        exact = Fraction(a) * Fraction(b) + Fraction(c)
-        return self.round(exact) if exact else a * b + c  # signs of 0
+        (na, da), (nb, db), (nc, dc) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
+        n = na * nb * dc + nc * da * db
+        return self.nearest(n, da * db * dc) if n else a * b + c  # signs of 0
 
     def finite(self, r):
         r = r if r < self.most else self.most
@@ -299,7 +305,7 @@ class Step:
             w = -0.125, 0.75, 0.375, 0
         else:
             w = WEIGHTS[self.predictor]
-        return [self.real.round(Fraction(v)) for v in w]
+        return [self.real.round(v) for v in w]
 
     def along(self, points, point, axis):
         """From the even points around it."""
@@ -401,7 +407,7 @@ class InterpChunk:
 
     def leave(self, v):
         y = exp2(max(min(v, 1100.0), -1100.0))
-        return self.real.round(Fraction(min(y, self.real.most)))
+        return self.real.round(min(y, self.real.most))
 
     # ---- sets
 

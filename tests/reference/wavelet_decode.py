@@ -147,7 +147,7 @@ class WaveletChunk:
             v = real.fma(size if k > 0 else -size, self.unit, v)
         v = real.fma(1.0, self.cut(v), self.center)
         if self.log:
-            v = real.round(Fraction(min(exp2(max(min(v, 1100.0), -1100.0)), real.most)))
+            v = real.round(min(exp2(max(min(v, 1100.0), -1100.0)), real.most))
         return real.pattern(v)
 
     # ---- records
@@ -211,7 +211,7 @@ class WaveletChunk:
         for i, point in enumerate(product(*map(range, n))):
             q = least + (packed >> i * nbits & (1 << nbits) - 1)
             v = self.cut(float(q) * self.step_of(exponent, point[self.slowest]))
-            self.a[self.at(point)] = real.round(Fraction(v))
+            self.a[self.at(point)] = real.round(v)
         tables = None
         for step in reversed(steps):
             records, tables = self.records(step.spec, step.grid, tables)
@@ -233,7 +233,7 @@ class WaveletChunk:
                 q = records[((cell[0] * m[1] + cell[1]) * m[2] + cell[2]) * step.row + code // 8][code % 8]
                 v = 0.0
                 if q:
-                    width = self.real.round(Fraction(self.step_of(step.exponents[c], cell[self.slowest])))
+                    width = self.real.round(self.step_of(step.exponents[c], cell[self.slowest]))
                     size = abs(q) + step.shifts[min(abs(q), 3) - 1] / 64
                     v = self.cut(self.real.fma(size if q > 0 else -size, width, -0.0))
                 self.a[self.at([m[a] + x if a in odd else x for a, x in enumerate(cell)])] = v
@@ -254,7 +254,7 @@ class WaveletChunk:
         x = [0.0] * n
         x[::2], x[1::2] = values[:m], values[m:]
         if scale != 1:
-            x[::2] = [real.fma(v, real.round(Fraction(scale)), -0.0) for v in x[::2]]
+            x[::2] = [real.fma(v, real.round(scale), -0.0) for v in x[::2]]
         for number, (odd, first, weights) in reversed(list(enumerate(liftings))):
             weights = [-real.round(w) for w in weights]
             for p in range(odd, n, 2):
