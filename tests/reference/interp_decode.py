@@ -36,11 +36,15 @@ class Real:
             return 0.0
         size = abs(n)
         top = size.bit_length() - d.bit_length()
-        top -= size << max(-top, 0) < d << max(top, 0)  # 2^top <= size / d
+        top -= size < d << top if top > 0 else size << -top < d  # 2^top <= size / d
         unit = max(top - self.precision + 1, self.lowest)
-        count, rest = divmod(size << max(-unit, 0), d << max(unit, 0))
-        count += (2 * rest, count & 1) > (d << max(unit, 0), 0)
-        if count << max(unit, 0) > self.most:
+        if unit > 0:
+            d <<= unit
+        else:
+            size <<= -unit
+        count, rest = divmod(size, d)
+        count += 2 * rest > d or 2 * rest == d and count & 1
+        if unit > 0 and count << unit > self.most:
             return float("inf") if n > 0 else float("-inf")
         return ldexp(count if n > 0 else -count, unit)
 
