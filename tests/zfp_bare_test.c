@@ -242,23 +242,24 @@ static void indexes_that_do_not_belong(void **state)
     other = s;
     other.header_nbits = 0; /* as if its header were a block */
     kit_fails(ctx, floe_zfp_decompress(ctx, a, na, &other, x, nx, &out), FLOE_ERR_FORMAT, "another element type");
-    for (uint64_t at = 0; at < nx; at++) { /* damage anywhere is seen */
+    const uint64_t step = FLOE_TEST_STRIDE > 7 ? FLOE_TEST_STRIDE : 1; /* where only threads are looked at */
+    for (uint64_t at = 0; at < nx; at += step) {                       /* damage anywhere is seen */
         x[at] ^= 0x10;
         floe_status status = floe_zfp_decompress(ctx, a, na, NULL, x, nx, &out);
         assert_true(status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_VERSION);
         x[at] ^= 0x10;
     }
-    uint64_t nwrong = 0;
-    for (uint64_t at = 16; at < nx;
-         at++) { /* and lies with right checksums, in the index or in what it says of the stream */
+    uint64_t naccepted = 0;
+    /* and lies with right checksums, in the index or in what it says of the stream */
+    for (uint64_t at = 16; at < nx; at += step) {
         x[at] ^= 1;
         index_repair(x, nx);
         floe_status status = floe_zfp_decompress(ctx, a, na, NULL, x, nx, &out);
-        nwrong += status == FLOE_ERR_FORMAT;
+        naccepted += status == FLOE_OK;
         assert_true(status == FLOE_ERR_FORMAT || status == FLOE_OK);
         x[at] ^= 1;
     }
-    assert_true(nwrong >= nx - 16 - 24 - 8); /* but for the checks themselves, and unused numbers */
+    assert_true(naccepted <= 24 + 8); /* the checks themselves, and unused numbers */
     index_repair(x, nx);
     kit_ok(ctx, floe_zfp_decompress(ctx, a, na, NULL, x, nx, &out));
     free(a), free(b), free(index.data);

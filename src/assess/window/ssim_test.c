@@ -77,7 +77,7 @@ static void equals_the_definition(void **state)
 {
     (void)state;
     int nquick = 0;
-    for (size_t k = 0; k < NELEMS(trials); k++)
+    for (size_t k = 0; k<NELEMS(trials); k += FLOE_TEST_STRIDE> 7 ? 3 : 1) /* where only threads are looked at */
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = first_of(k, KIT_KINDS); kind < KIT_KINDS; kind += FLOE_TEST_STRIDE) {
                 kit_fields f = kit_fields_of((floe_dtype)dtype, trials[k].rank, trials[k].shape, (kit_kind)kind);
