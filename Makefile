@@ -26,8 +26,7 @@ demo: build ## compress a turbulence field with all presets, verify, decompress,
 
 check: test-deps build ## all tests of the release build, and the checks of style
 	@cmake --build $(BUILD) --target check_programs -- --quiet
-	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc)
-	@tools/check-style
+	@tools/check-style & style=$$!; ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc); tests=$$?; wait $$style && exit $$tests
 
 exhaustive: test-deps build ## all 2^32 f32 patterns through each mode (long)
 	@cmake --build $(BUILD) --target check_programs -- --quiet
