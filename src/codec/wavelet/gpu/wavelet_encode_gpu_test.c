@@ -43,7 +43,7 @@ static const sample samples[] = {
     {FLOE_F32, SMOOTH, 1, {9000}, "rel=1e-2 preset=fast", OFTEN},
     {FLOE_F32, SMOOTH, 4, {6, 7, 12, 13}, "rel=1e-3", OFTEN},
     {FLOE_F64, SMOOTH, 4, {9, 1, 22, 13}, "rel=1e-4 preset=fast", OFTEN},
-    {FLOE_F32, FILLED, 3, {20, 23, 31}, "rel=1e-3 preset=fast", MORE},
+    {FLOE_F32, FILLED, 3, {20, 23, 31}, "rel=1e-3 preset=fast", OFTEN},
     {FLOE_F32, FILLED, 3, {6, 40, 41}, "rel=1e-3", MORE},
     {FLOE_F32, FILLED, 2, {90, 77}, "abs=0.01 fill=-9999 preset=fast", MORE},
     {FLOE_F64, SPECIAL, 3, {13, 20, 22}, "abs=0.1 preset=fast", OFTEN},
@@ -203,7 +203,7 @@ static void bytes(void **unused)
 {
     (void)unused;
     const char *one = getenv("FLOE_SAMPLE");
-    for (size_t k = 0; k < HOSTILE_COUNT(samples); k += (size_t)one_in(9))
+    for (size_t k = 0; k < HOSTILE_COUNT(samples); k += (size_t)one_in(7))
         if (one ? k == (size_t)atoi(one) : !is_few() || is_watched() || samples[k].how == OFTEN)
             for (int by = 0; by < WAYS; by++)
                 if (by == (int)(k % WAYS) || (!is_watched() && (is_few() ? k == 7 : k < 2)))
