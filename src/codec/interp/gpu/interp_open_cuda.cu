@@ -45,9 +45,10 @@ FLOE_DEV void open_grids(const job &j, opened *s)
         return;
     bool good = true;
     for (uint32_t g = warp; g < j.ngrids; g += WARPS) {
+        if (!(j.own >> g & 1))
+            continue;
         const table_reader from = {j.src + s->tables_at[g], s->tables_nbytes[g]};
-        if (j.own >> g & 1)
-            good = floe_context_read_tables(from, j.grids[g].nmasks, j.grids[g].nvalues, j.tables + g) && good;
+        good = floe_context_read_tables(from, j.grids[g].nmasks, j.grids[g].nvalues, j.tables + g) && good;
     }
     if (__syncthreads_or(!good)) {
         s->good = false;

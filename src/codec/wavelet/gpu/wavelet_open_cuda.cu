@@ -143,9 +143,10 @@ FLOE_DEV bool read_tables(const job &j, const opened &s)
     bool good = true;
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < j.ngrids; i += THREADS / FLOE_WARP) {
         const floe_context_dev_grid &g = j.grids[i];
+        if (g.tables != i)
+            continue;
         const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
-        if (g.tables == i)
-            good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i) && good;
+        good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i) && good;
     }
     return good;
 }
