@@ -12,9 +12,10 @@ namespace
 
 enum {
     THREADS = 256,
-    BLOCKS = 16, /* of a processor, at most, for a step */
-    EACH = 4,    /* cells of a thread, whose details are loaded together */
-    STEPS = 8,   /* of a launch, at most; their steps of bands and classes */
+    BLOCKS = 16,                            /* of a processor, at most, for a step */
+    AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* of these, at least */
+    EACH = 4,                               /* cells of a thread, whose details are loaded together */
+    STEPS = 8,                              /* of a launch, at most; their steps of bands and classes */
     TABLE = 256
 };
 
@@ -362,7 +363,8 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
     }
 }
 
-template <bool ENCODE> __global__ void __launch_bounds__(THREADS) wavelet_codes_kernel(const __grid_constant__ coding k)
+template <bool ENCODE>
+__global__ void __launch_bounds__(THREADS, AT_ONCE) wavelet_codes_kernel(const __grid_constant__ coding k)
 {
     __shared__ factors f;
     if (*k.status != FLOE_OK)
