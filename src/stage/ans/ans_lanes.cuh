@@ -136,7 +136,7 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *
     } else {
         r.state = lane < lanes ? floe_ans_pair(w, lane) : FLOE_ANS_FIRST;
         w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
-        r.state &= ~(1u << 31);
+        r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
         w.from += lanes;
         w.npairs -= lanes;
     }

@@ -196,8 +196,11 @@ static void check_decoded(const both *b, uint32_t width)
     free(got);
 }
 
-/* The CPU's chunks, some of them damaged, with the tables that the GPU has built. */
-static void decode(floe_context_job *job, both *all, const floe_context_dev_grid *grids, bool damaged)
+/* Words of a chunk, or the highest bit of a state, which the first one alone may have: there it says something else. */
+typedef enum damage { NONE, WORDS, STATE } damage;
+
+/* The CPU's chunks with the tables that the GPU has built. */
+static void decode(floe_context_job *job, both *all, const floe_context_dev_grid *grids, damage damaged)
 {
     uint64_t nbytes = 0, n = 0, *places = calloc(job->nchunks + 1, sizeof *places);
     uint8_t *src;
@@ -215,8 +218,11 @@ static void decode(floe_context_job *job, both *all, const floe_context_dev_grid
         nbytes += size;
     }
     places[n] = nbytes;
-    if (damaged)
+    if (damaged == WORDS)
         CU(cudaMemset(src + nbytes / 2, 0x5A, 3));
+    if (damaged == STATE)
+        CU(cudaMemset(src + 7, all[0].stream[7] | 0x80, 1));
+    CU(cudaMemset(job->status, 0, sizeof *job->status));
     job->places = device_zeros((n + 1) * sizeof *places);
     job->src = src;
     CU(cudaMemcpy((void *)(uintptr_t)job->places, places, (n + 1) * sizeof *places, cudaMemcpyHostToDevice));
@@ -255,7 +261,7 @@ static void bytes_of_the_cpu(void **unused)
         CU(cudaMemcpy(&taken, job.tokens_taken, sizeof taken, cudaMemcpyDeviceToHost));
         assert_true(r == 0 ? taken == 0 : r == 1 ? taken > 0 && taken <= rooms[r] : taken > rooms[r]);
     }
-    decode(&job, all, grids, false);
+    decode(&job, all, grids, NONE);
     for (uint32_t i = 0; i < N; i++) /* codes of 2 bytes, read as those of 1, are cut */
         grids[i].width -= grids[i].width == 2;
     const uint64_t tables_at = offsetof(floe_context_dev_grid, tables);
@@ -263,8 +269,9 @@ static void bytes_of_the_cpu(void **unused)
         CU(cudaMemcpy(&grids[i].tables, (const uint8_t *)(job.grids + i) + tables_at, sizeof grids[i].tables,
                       cudaMemcpyDeviceToHost));
     CU(cudaMemcpy(job.grids, grids, N * sizeof *grids, cudaMemcpyHostToDevice));
-    decode(&job, all, grids, false);
-    decode(&job, all, grids, true);
+    decode(&job, all, grids, NONE);
+    decode(&job, all, grids, WORDS);
+    decode(&job, all, grids, STATE);
     job_free(&job);
     for (uint32_t i = 0; i < N; i++) {
         CU(cudaFree(all[i].dev_records));
