@@ -250,7 +250,7 @@ static void indexes_that_do_not_belong(void **state)
         x[at] ^= 0x10;
     }
     uint64_t naccepted = 0;
-    /* and lies with right checksums, in the index or in what it says of the stream */
+    /* and wrong numbers with right checksums, in the index or in its description of the stream */
     for (uint64_t at = 16; at < nx; at += step) {
         x[at] ^= 1;
         index_repair(x, nx);

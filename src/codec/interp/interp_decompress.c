@@ -282,8 +282,8 @@ static floe_status report_lost(const decoder *d, floe_error *err)
 static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *err)
 {
     const uint8_t *src = d->call->src;
-    const bool asked = d->call->level || d->call->lost;
-    FLOE_CHECK(err, !asked || floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
+    const bool partial = d->call->level || d->call->lost;
+    FLOE_CHECK(err, !partial || floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
                "interp chunk: its head is damaged");
     return FLOE_OK;
 }

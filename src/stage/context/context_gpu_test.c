@@ -196,7 +196,7 @@ static void check_decoded(const both *b, uint32_t width)
     free(got);
 }
 
-/* Words of a chunk, or the highest bit of a state, which the first one alone may have: there it says something else. */
+/* Words of a chunk, or the highest bit of a state, which only the first one may have: there it means padding. */
 typedef enum damage { NONE, WORDS, STATE } damage;
 
 /* The CPU's chunks with the tables that the GPU has built. */

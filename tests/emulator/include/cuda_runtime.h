@@ -73,7 +73,7 @@ struct floe_emulated_thread {
 struct floe_emulated_meeting {
     uint64_t value[32];
     uint32_t lanes; /* those that came */
-    uint32_t odd;   /* of these, those whose value is: those that say yes in a vote */
+    uint32_t odd;   /* of these, those whose value is odd: lanes that vote for it */
 };
 enum floe_emulated_kind {
     FLOE_EMULATED_SYNCWARP,
