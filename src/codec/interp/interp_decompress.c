@@ -113,7 +113,8 @@ static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
             literals = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
             FLOE_CHECK(err, literals, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
         }
-        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m); literals += literals ? d->size : 0) {
+        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);
+             literals = literals ? literals + d->size : NULL) {
             uint8_t *to = s == FLOE_INTERP_NEGATIVE ? floe_interp_output_place(&d->out, m.point) : NULL;
             if (to)
                 to[d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
