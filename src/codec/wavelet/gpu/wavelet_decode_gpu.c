@@ -13,11 +13,10 @@
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
-    CHUNKS_BESIDES = 64, /* a chunk has so many records, but for so many of a step's */
-    GRIDS = FLOE_WAVELET_STEPS + FLOE_WAVELET_MARK_SETS
+    CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */
 };
 
-_Static_assert((int)GRIDS <= (int)FLOE_WAVELET_DEV_GRIDS, "what is opened");
+_Static_assert((int)FLOE_WAVELET_STEPS + (int)FLOE_WAVELET_MARK_SETS == (int)FLOE_WAVELET_DEV_GRIDS, "what is opened");
 
 /* A chunk that is decoded. */
 typedef struct decoding {
@@ -58,9 +57,9 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
     for (int i = 0; i < 2; i++)
         c->array[i] = floe_arena_take(a, c->room.ncells, size);
     c->records = floe_arena_take(a, c->room.records, 1);
-    c->grids = floe_arena_take(a, GRIDS, sizeof *c->grids);
-    c->tables = floe_arena_take(a, GRIDS + 1, sizeof *c->tables);
-    c->tickets = floe_arena_take(a, GRIDS, sizeof *c->tickets);
+    c->grids = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->grids);
+    c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->tables);
+    c->tickets = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->tickets);
     c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
     c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
     floe_codec_ranks_take(&c->ranks, a);
@@ -73,7 +72,7 @@ typedef struct gathering {
     uint64_t nplaces, nbytes;
     uint32_t nsteps;
     floe_context_job job;
-    floe_context_dev_grid grid[GRIDS];
+    floe_context_dev_grid grid[FLOE_WAVELET_DEV_GRIDS];
 } gathering;
 
 /* box: what is wanted of it; NULL: all. False: more than there is room for. */
