@@ -87,13 +87,15 @@ FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-/* Two windows of 64 words in registers, and one on its way. */
+/* Words go through a ring in shared memory, a slab at a time: that of the next word and the one behind it are there, and one is on its
+ * way. */
+enum { FLOE_ANS_SLAB = 2 * FLOE_WARP, FLOE_ANS_RING = 4 * FLOE_ANS_SLAB, FLOE_ANS_RING_NBYTES = 2 * FLOE_ANS_RING };
+
 struct floe_ans_words {
-    const uint32_t *from; /* of word 0 */
-    uint32_t npairs;      /* of words */
-    uint32_t next;        /* pair of lane 0 of `ahead` */
-    uint32_t at;          /* word that comes next, in the windows */
-    uint32_t first, second, ahead;
+    const uint32_t *from; /* two words each */
+    uint32_t npairs;
+    uint32_t at;    /* word that comes next */
+    uint16_t *ring; /* aligned to 4 bytes; word i is at i % FLOE_ANS_RING */
 };
 
 struct floe_ans_reader {
@@ -101,11 +103,29 @@ struct floe_ans_reader {
     floe_ans_words words;
 };
 
-FLOE_DEV uint32_t floe_ans_pair(const floe_ans_words &w, uint32_t i) { return i < w.npairs ? __ldg(w.from + i) : 0; }
+/* Zeros follow the last word. */
+FLOE_DEV void floe_ans_request(const floe_ans_words &w, uint32_t slab)
+{
+    const uint32_t i = slab * FLOE_WARP + floe_lane();
+    uint32_t *to = (uint32_t *)w.ring + i % (FLOE_ANS_RING / 2);
+    if (i < w.npairs)
+        floe_copy4_async(to, w.from + i);
+    else
+        *to = 0;
+    floe_copy_async_commit();
+}
+
+/* All slabs but the one that was requested last are there. */
+FLOE_DEV void floe_ans_wait()
+{
+    floe_copy_async_wait_but<1>();
+    __syncwarp();
+}
 
 FLOE_DEV uint32_t floe_ans_field(const floe_ans_words &w, uint32_t at, uint32_t nbits)
 {
-    const uint64_t pair = floe_ans_pair(w, at / 32) | (uint64_t)floe_ans_pair(w, at / 32 + 1) << 32;
+    const uint32_t i = at / 32, low = i < w.npairs ? w.from[i] : 0, high = i + 1 < w.npairs ? w.from[i + 1] : 0;
+    const uint64_t pair = low | (uint64_t)high << 32;
     return (uint32_t)(pair >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
 }
 
@@ -121,8 +141,8 @@ FLOE_DEV bool floe_ans_begin_short(floe_ans_reader &r, uint32_t lanes)
     return (nbits + 31) / 32 == w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
 }
 
-/* False where these bytes, whole words of 32 bits, are no states. */
-FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *src, uint32_t nbytes)
+/* False where these bytes, whole words of 32 bits, are no states. ring: the warp's, until it has read all. */
+FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *src, uint32_t nbytes, uint16_t *ring)
 {
     const uint32_t lane = floe_lane();
     floe_ans_words &w = r.words;
@@ -130,20 +150,22 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *
     w.from = (const uint32_t *)src;
     w.npairs = nbytes / 4;
     w.at = 0;
+    w.ring = ring;
     if (w.npairs < lanes) {
         good = floe_ans_begin_short(r, lanes);
         w.npairs = 0;
     } else {
-        r.state = lane < lanes ? floe_ans_pair(w, lane) : FLOE_ANS_FIRST;
+        r.state = lane < lanes ? w.from[lane] : FLOE_ANS_FIRST;
         w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
         r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
         w.from += lanes;
         w.npairs -= lanes;
     }
-    w.first = floe_ans_pair(w, lane);
-    w.second = floe_ans_pair(w, FLOE_WARP + lane);
-    w.next = 2 * FLOE_WARP;
-    w.ahead = floe_ans_pair(w, w.next + lane);
+    floe_copy_async_wait(); /* a slab of the chunk before may be on its way, and others may still read */
+    __syncwarp();
+    for (uint32_t slab = 0; slab < 3; slab++)
+        floe_ans_request(w, slab);
+    floe_ans_wait();
     return good;
 }
 
@@ -151,38 +173,28 @@ FLOE_DEV void floe_ans_fill(floe_ans_reader &r, bool active)
 {
     floe_ans_words &w = r.words;
     const bool wants = active && r.state < FLOE_ANS_FIRST;
-    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, wants);
-    if (lanes == 0)
-        return;
-    const uint32_t i = w.at + __popc(lanes & floe_lanes_below());
-    const uint32_t a = __shfl_sync(FLOE_ALL_LANES, w.first, i / 2 % FLOE_WARP);
-    const uint32_t b = __shfl_sync(FLOE_ALL_LANES, w.second, i / 2 % FLOE_WARP);
-    const uint32_t pair = i < 2 * FLOE_WARP ? a : b;
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, wants), slab = w.at / FLOE_ANS_SLAB;
     if (wants)
-        r.state = r.state << 16 | (i % 2 ? pair >> 16 : pair & 0xFFFF);
+        r.state = r.state << 16 | w.ring[(w.at + __popc(lanes & floe_lanes_below())) % FLOE_ANS_RING];
     w.at += __popc(lanes);
-    if (w.at >= 2 * FLOE_WARP) {
-        w.at -= 2 * FLOE_WARP;
-        w.first = w.second;
-        w.second = w.ahead;
-        w.next += FLOE_WARP;
-        w.ahead = floe_ans_pair(w, w.next + floe_lane());
+    if (w.at / FLOE_ANS_SLAB != slab) {
+        floe_ans_request(w, slab + 3);
+        floe_ans_wait();
     }
 }
 
 /* span: freq | start << 16, found by the state's low bits. */
 FLOE_DEV void floe_ans_read(floe_ans_reader &r, bool active, uint32_t span, uint32_t bits)
 {
-    if (active)
-        r.state = floe_ans_take(r.state, span & 0xFFFF, span >> 16, bits);
+    const uint32_t taken = floe_ans_take(r.state, span & 0xFFFF, span >> 16, bits);
+    r.state = active ? taken : r.state;
     floe_ans_fill(r, active);
 }
 
+/* nbits: 0 of lanes that have none. */
 FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
 {
     const uint32_t raw = r.state & ((1u << nbits) - 1);
-    if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
-        return 0;
     r.state >>= nbits;
     floe_ans_fill(r, nbits != 0);
     return raw;
@@ -191,9 +203,7 @@ FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
 /* All words read, none beyond, and all states as encoding began with them. */
 FLOE_DEV bool floe_ans_ended(const floe_ans_reader &r)
 {
-    const floe_ans_words &w = r.words;
-    const bool mine = r.state == FLOE_ANS_FIRST;
-    return __all_sync(FLOE_ALL_LANES, mine) && 2 * (w.next - 2 * FLOE_WARP) + w.at == 2 * w.npairs;
+    return __all_sync(FLOE_ALL_LANES, r.state == FLOE_ANS_FIRST) && r.words.at == 2 * r.words.npairs;
 }
 
 #endif

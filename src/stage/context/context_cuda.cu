@@ -286,6 +286,8 @@ FLOE_HD uint32_t decoder_nbytes(uint32_t nmasks)
            FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_VALUE_BITS) + 4 * FLOE_CONTEXT_STRIDE);
 }
 
+FLOE_HD uint32_t decode_warp_nbytes(const floe_context_job &job) { return FLOE_ANS_RING_NBYTES + job.warp_nbytes; }
+
 FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
 {
     decoder d;
@@ -371,13 +373,17 @@ FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_de
     __syncthreads();
 }
 
+/* The mask that a lane's state stands for, and its span: reading goes on with it when others have what they wait for. */
+struct found_mask {
+    uint32_t mask, span;
+};
+
 template <class WALK>
-FLOE_DEV uint32_t read_mask(const WALK &walk, uint32_t table, const decoder &d, floe_ans_reader &in)
+FLOE_DEV found_mask find_mask(const WALK &walk, uint32_t table, const decoder &d, const floe_ans_reader &in)
 {
     const uint32_t slot = in.state & ((1 << FLOE_CONTEXT_MASK_BITS) - 1);
-    const uint32_t mask = walk.mine() ? d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot] : 0;
-    floe_ans_read(in, walk.mine(), d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask], FLOE_CONTEXT_MASK_BITS);
-    return mask;
+    const uint32_t mask = d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot];
+    return {walk.mine() ? mask : 0, d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask]};
 }
 
 /* The masks of a window, and what is counted of them. Returns what the context of the row below is made of. */
@@ -386,9 +392,10 @@ template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w
     uint32_t activity = w.activity;
 #pragma unroll 1
     for (uint32_t r = 0; r < w.nrows; r++) {
-        const uint32_t mask = read_mask(walk, d.mask_table[walk.with_planes(w, r, activity)], d, in);
-        put_byte(w.masks, r, mask);
-        activity = walk.activity_below((uint32_t)__popc(mask));
+        const found_mask found = find_mask(walk, d.mask_table[walk.with_planes(w, r, activity)], d, in);
+        put_byte(w.masks, r, found.mask);
+        activity = walk.activity_below((uint32_t)__popc(found.mask));
+        floe_ans_read(in, walk.mine(), found.span, FLOE_CONTEXT_MASK_BITS);
     }
     walk.count_four(w, 0);
     if (w.nrows > 4)
@@ -406,20 +413,21 @@ FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d,
     listed next = walk.value_of(w, lane < n ? lane : 0);
     uint32_t next_table = d.value_table[next.context];
 #pragma unroll 1
-    for (uint32_t first = 0; first < n; first += walk.lanes) {
-        const bool active = walk.mine() && first + lane < n;
+    for (uint32_t k = lane; k - lane < n; k += walk.lanes) {
+        const bool active = walk.mine() && k < n;
         const listed v = next;
-        const uint32_t table = next_table, slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1),
-                       then = first + walk.lanes + lane;
-        if (first + walk.lanes < n) {
-            next = walk.value_of(w, then < n ? then : 0);
-            next_table = d.value_table[next.context];
-        }
+        const uint32_t table = next_table, slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1);
         const uint32_t symbol = d.value_slots[(table << FLOE_CONTEXT_VALUE_BITS) + slot];
+        next = walk.value_of(w, k + walk.lanes < n ? k + walk.lanes : 0);
+        next_table = d.value_table[next.context];
+        const uint32_t nraw = active ? floe_context_nraw(symbol) : 0;
+        const bool some = __any_sync(FLOE_ALL_LANES, nraw != 0);
         floe_ans_read(in, active, d.value_spans[table * FLOE_CONTEXT_STRIDE + symbol], FLOE_CONTEXT_VALUE_BITS);
-        const uint32_t raw = floe_ans_read_raw(in, active ? floe_context_nraw(symbol) : 0);
+        int32_t value = floe_context_value_small(symbol, v.flip);
+        if (some)
+            value = floe_context_value(symbol, floe_ans_read_raw(in, nraw), v.flip, WALK::LARGEST);
         if (active)
-            walk.codes()[v.code] = (typename WALK::code)floe_context_value(symbol, raw, v.flip, WALK::LARGEST);
+            walk.codes()[v.code] = (typename WALK::code)value;
     }
 }
 
@@ -439,8 +447,10 @@ template <class WALK> FLOE_DEV void decode_planes(WALK &walk, const decoder &d, 
         window_of_rows w = {r.t + 1, 1, {}, {}, {}, above, activity, {{in_here, 0}}};
         walk.plane[lane] = here;
         const uint32_t context = r.activity(walk, activity, in_far, in_here, in_near);
-        w.masks.v[0] = read_mask(walk, d.mask_table[context], d, in);
+        const found_mask found = find_mask(walk, d.mask_table[context], d, in);
+        w.masks.v[0] = found.mask;
         walk.count_four(w, 0);
+        floe_ans_read(in, walk.mine(), found.span, FLOE_CONTEXT_MASK_BITS);
         above = w.counts.v[0];
         activity = 2 * above + w.sides.v[0];
         walk.window[FLOE_WARP + lane] = none;
@@ -474,15 +484,16 @@ FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const dec
             return;
         }
     walk.window[lane] = none;
+    const uint32_t most = g.window;
 #pragma unroll 1
     for (uint32_t t1 = walk.nrows, nrows; t1 > 0; t1 -= nrows) {
-        nrows = min(g.window, t1);
+        nrows = min(most, t1);
         window_of_rows w = {t1, nrows, {}, {}, {}, above, activity, {}};
         activity = read_masks(walk, w, d, in);
 #pragma unroll 1
         for (uint32_t r = 0; r < nrows; r++)
             walk.window[(1 + r) * FLOE_WARP + lane] = walk.without_values(byte_of(w.masks, r));
-        if (g.width)
+        if (!WALK::MASKS)
             read_values(walk, w, d, in);
         __syncwarp();
 #pragma unroll 1
@@ -500,7 +511,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     FLOE_DYNAMIC_SHARED(uint8_t, shared);
     __shared__ uint32_t ticket;
     const decoder d = decoder_at(shared, job.nmasks);
-    uint8_t *space = shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
+    uint8_t *ring = shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * decode_warp_nbytes(job);
+    uint8_t *space = ring + FLOE_ANS_RING_NBYTES;
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -518,7 +530,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             context_by_kind(g, [&](auto walk) {
                 floe_ans_reader in;
                 walk.begin(g, chunk, space, g.window);
-                const bool begun = floe_ans_begin(in, walk.lanes, job.src + place[0], (uint32_t)(place[1] - place[0]));
+                const bool begun = floe_ans_begin(in, walk.lanes, job.src + place[0], (uint32_t)(place[1] - place[0]),
+                                                  (uint16_t *)ring);
                 if (begun)
                     decode_chunk(walk, g, d, in);
                 if ((!begun || !floe_ans_ended(in)) && floe_lane() == 0)
@@ -566,5 +579,6 @@ int floe_context_encode_cuda(const floe_context_job *job, void *stream)
 }
 int floe_context_decode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_decode_kernel, job, job->nchunks, decoder_nbytes(job->nmasks), job->warp_nbytes, stream);
+    return launch(context_decode_kernel, job, job->nchunks, decoder_nbytes(job->nmasks), decode_warp_nbytes(*job),
+                  stream);
 }

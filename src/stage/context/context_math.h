@@ -101,13 +101,21 @@ FLOE_HD uint32_t floe_context_raw(uint32_t magnitude, uint32_t sign)
 {
     return magnitude <= FLOE_CONTEXT_SMALL ? 0 : (magnitude ^ 1u << floe_top_bit(magnitude)) << 1 | sign;
 }
-/* flip: what the sign was coded as the difference from; raw signs are not. most: of a magnitude, which no writer exceeds. */
+/* flip: what the sign was coded as the difference from; raw signs are not. */
+FLOE_HD int32_t floe_context_signed(uint32_t magnitude, uint32_t negative)
+{
+    return ((int32_t)magnitude ^ -(int32_t)negative) + (int32_t)negative; /* no branch: signs are as good as random */
+}
+/* Of a symbol without raw bits. */
+FLOE_HD int32_t floe_context_value_small(uint32_t symbol, uint32_t flip)
+{
+    return floe_context_signed(symbol / 2 + 1, (symbol & 1) ^ flip);
+}
+/* most: of a magnitude, which no writer exceeds. */
 FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip, uint32_t most)
 {
     const uint32_t nraw = floe_context_nraw(symbol), large = nraw ? 1u << (nraw - 1) | raw >> 1 : 0;
-    const int32_t magnitude = (int32_t)(nraw ? (large < most ? large : most) : symbol / 2 + 1);
-    const int32_t negative = (int32_t)(nraw ? raw & 1 : (symbol & 1) ^ flip);
-    return (magnitude ^ -negative) + negative; /* no branch: signs are as good as random */
+    return nraw ? floe_context_signed(large < most ? large : most, raw & 1) : floe_context_value_small(symbol, flip);
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------ */

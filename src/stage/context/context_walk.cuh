@@ -92,7 +92,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     typedef typename record_of<WIDTH>::code code;
     static constexpr uint32_t LARGEST = WIDTH == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
     static constexpr uint32_t ROW_CODES = 8 * FLOE_WARP;
-    static constexpr bool DEEP = PLANES;
+    static constexpr bool DEEP = PLANES, MASKS = WIDTH == 0;
     record *records;               /* of the chunk's row 0, lane 0 */
     uint32_t row_step, plane_step; /* records from one to the next: all of a grid's have numbers of 32 bits */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
