@@ -124,6 +124,7 @@ static void balanced_choices(void **state)
         kit_kind kind;
         const char *bound;
         floe_codec codec;
+        float scale; /* 0: as it is */
     } cases[] = {
         {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP},
         {3, {40, 50, 60}, KIT_SMOOTH, "abs=1e-2 fill=none chunk=8x50x60", FLOE_CODEC_INTERP},
@@ -141,9 +142,13 @@ static void balanced_choices(void **state)
         {3, {40, 50, 60}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
         {3, {15, 16, 17}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_LORENZO}, /* 4080 values */
         {3, {24, 24, 24}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP},
+        {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP, 0x1p-110f},
+        {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_LORENZO, 0x1p-125f}, /* steps below the least one */
     };
     for (size_t i = 0; i < KIT_COUNT(cases); i += STEP) {
         floe_field f = kit_field(FLOE_F32, cases[i].rank, cases[i].shape, cases[i].kind, 3);
+        for (uint64_t k = 0; cases[i].scale > 0 && k < kit_nelems(&f); k++)
+            ((float *)f.data)[k] *= cases[i].scale;
         kit_bytes b = compress(&f, cases[i].bound, 1), again = compress(&f, cases[i].bound, 3);
         if (info_of(&b).codec != cases[i].codec)
             fail_msg("%s of case %zu: codec %s", cases[i].bound, i, floe_codec_name(info_of(&b).codec));

@@ -460,7 +460,8 @@ static double price_of(const tuner *t, uint32_t level)
     return codes > 0 ? (double)t->bits[level] / 4096 / codes : 0;
 }
 
-/* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, and codes fit. */
+/* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, nor than the least one, and
+ * codes fit. */
 static bool can_be_coded(const tuner *t)
 {
     const double ulp = t->e->narrow ? 0x1p-24 : 0x1p-53;
@@ -469,7 +470,8 @@ static bool can_be_coded(const tuner *t)
         codes += count_codes(t, l);
         raw += (double)t->tally[l].raw;
     }
-    return t->e->max_abs * ulp < t->e->bound / 2 && raw <= MOST_RAW * codes;
+    return t->e->max_abs * ulp < t->e->bound / 2 && t->e->bound >= 4 * floe_interp_least_step(t->e->narrow) &&
+           raw <= MOST_RAW * codes;
 }
 
 /* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large:

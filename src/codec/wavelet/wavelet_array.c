@@ -235,7 +235,7 @@ void floe_wavelet_array_back(encoder *e)
 
 void floe_wavelet_plan_make(encoder *e, const floe_wavelet_structure *s)
 {
-    const double most = e->narrow ? 0x1p126 : 0x1p1022, least = e->narrow ? 0x1p-126 : 0x1p-1022;
+    const double most = e->narrow ? 0x1p126 : 0x1p1022, least = floe_interp_least_step(e->narrow);
     double base = floe_wavelet_step_of(e->bound < most / 64 ? e->bound : most / 64, s->coarse);
     base = base > least ? base : least;
     floe_wavelet_plan_of(e->chunk.plan.shape, s, &e->chunk.plan);

@@ -36,10 +36,12 @@ void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis)
         axis[a] = extent[a] == 1 ? FLOE_INTERP_RANK : --at;
 }
 
+double floe_interp_least_step(bool narrow) { return narrow ? 0x1p-126 : 0x1p-1022; }
+
 double floe_interp_quantizer_step(double bound, double max_abs, bool narrow)
 {
     const double ulp = narrow ? 0x1p-24 : 0x1p-53, most = narrow ? 0x1p124 : 0x1p1020,
-                 least = narrow ? 0x1p-126 : 0x1p-1022, room = 16 * ulp + 4 * ulp * max_abs / bound;
+                 least = floe_interp_least_step(narrow), room = 16 * ulp + 4 * ulp * max_abs / bound;
     const double any = 2 * (bound < most ? bound : most) * (1 - (room < 0.5 ? room : 0.5)),
                  step = any > least ? any : least;
     return narrow ? (double)(float)step : step;

@@ -71,6 +71,7 @@ typedef struct floe_interp_job {
 /* The step of a quantizer for a bound, in the type of reals; max_abs: the largest magnitude. A value is off by half a step, and what
  * rounding adds: of the sum, of the difference, of the quotient. */
 double floe_interp_quantizer_step(double bound, double max_abs, bool narrow);
+double floe_interp_least_step(bool narrow); /* smaller bounds have it, too, and many values apart */
 
 /* Tiles: numbered in C order. Those that have a wanted point have cells from first on. */
 typedef struct floe_interp_tiles {
