@@ -293,12 +293,31 @@ static void psnr_of_subnormals(void **state)
     }
 }
 
+/* One plane has no use for contexts of planes, whose entropy chunks are short: best takes no more than balanced. */
+static void best_of_one_plane(void **state)
+{
+    static const uint64_t shapes[][2] = {{5000, 2}, {300, 200}, {1, 40000}};
+    (void)state;
+    for (size_t i = 0; i < KIT_COUNT(shapes); i++) {
+        floe_field f = kit_field(FLOE_F32, 2, shapes[i], KIT_SMOOTH, 3);
+        kit_bytes best = compress(&f, "rel=1e-3 codec=interp preset=best", 1),
+                  balanced = compress(&f, "rel=1e-3 codec=interp preset=balanced", 1);
+        if (best.nbytes > balanced.nbytes + balanced.nbytes / 100)
+            fail_msg("case %zu: %llu bytes by best, %llu by balanced", i, (unsigned long long)best.nbytes,
+                     (unsigned long long)balanced.nbytes);
+        kit_bytes_free(&best);
+        kit_bytes_free(&balanced);
+        kit_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_chosen),  cmocka_unit_test(balanced_choices),
-        cmocka_unit_test(boxes_of_sources),   cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach),
-        cmocka_unit_test(psnr_of_subnormals), cmocka_unit_test(psnr_by_bounds_of_each)};
+        cmocka_unit_test(codecs_are_chosen),     cmocka_unit_test(balanced_choices),
+        cmocka_unit_test(boxes_of_sources),      cmocka_unit_test(a_workspace_of_the_caller),
+        cmocka_unit_test(ratios_are_reached),    cmocka_unit_test(ratios_out_of_reach),
+        cmocka_unit_test(best_of_one_plane),     cmocka_unit_test(psnr_of_subnormals),
+        cmocka_unit_test(psnr_by_bounds_of_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

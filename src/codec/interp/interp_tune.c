@@ -17,6 +17,7 @@ enum {
         1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
+    STATE_BITS = 17,   /* of its own, beyond what it carries */
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
@@ -310,6 +311,9 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
     keep_worth(t, &mixed, best, bits, WORTH);
 }
 
+/* Of the field. Where there is but one, entropy chunks with contexts of planes are short, and their states count. */
+static uint64_t planes_of(const tuner *t) { return t->e->chunk.plan.shape[0] * t->e->chunk.plan.shape[1]; }
+
 /* What preset best has beyond the others. */
 static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
@@ -322,8 +326,10 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
         keep_worth(t, &s, best, bits, BOUNDS_WORTH);
     }
     s = *best;
-    s.planes = true; /* a box has few planes: more is gained than it shows */
-    if (try_structure(t, &s) < *bits + *bits / PLANES_WORTH)
+    s.planes = true;
+    const uint64_t with = try_structure(t, &s);
+    if (planes_of(t) > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
+                         : with + t->records[0] * (STATE_BITS << 12) / FLOE_CONTEXT_DEEP_ROWS < *bits)
         *best = s;
 }
 
