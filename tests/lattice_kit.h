@@ -162,6 +162,25 @@ static inline void squared_errors(void **unused)
     }
 }
 
+/* A bound below the least f32 is 0 there: no value has an error, and none counts. */
+static inline void squared_errors_of_no_bound(void **unused)
+{
+    const uint64_t extent[] = {15, 29, 27};
+    const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    double sum = 1;
+    static float data[15 * 29 * 27];
+    (void)unused;
+    for (int i = 0; i < 15 * 29 * 27; i++)
+        data[i] = (float)(i / 783 + i / 27 % 29) * 0x1p-149F;
+    const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_BALANCED, (mode){FLOE_BOUND_ABS, 1e-50}, false);
+    floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent);
+    kit_block *scratch = kit_scratch(floe_codec_of(p.codec)->workspace(&cpu, &p, 3, extent));
+    floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
+    const floe_chunk_encode call = {.cpu = &cpu, .params = &p, .chunk = &chunk, .scratch = &arena};
+    KIT_MUST(floe_codec_of(p.codec)->squared_error(&call, &sum, NULL) == FLOE_OK);
+    assert_true(sum == 0);
+}
+
 /* By both instruction sets: the same status and values, and nothing beside the box. */
 static inline bool decode_damaged(const floe_codec_params *p, const uint64_t *extent, const mutant *m)
 {

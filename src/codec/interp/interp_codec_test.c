@@ -279,13 +279,19 @@ static void logarithms_of_known_range(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-        cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
-        cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
-        cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
-        cmocka_unit_test(threads_share_boxes),  cmocka_unit_test(a_level_without_a_step),
-        cmocka_unit_test(tight_bounds),         cmocka_unit_test(logarithms_of_known_range),
-        cmocka_unit_test(room_for_anchors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),
+                                       cmocka_unit_test(large_shapes),
+                                       cmocka_unit_test(kinds_and_modes),
+                                       cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(squared_errors_of_no_bound),
+                                       cmocka_unit_test(damaged_chunks),
+                                       cmocka_unit_test(levels),
+                                       cmocka_unit_test(damage_is_bounded),
+                                       cmocka_unit_test(boxes_leave_chunks_out),
+                                       cmocka_unit_test(threads_share_boxes),
+                                       cmocka_unit_test(a_level_without_a_step),
+                                       cmocka_unit_test(tight_bounds),
+                                       cmocka_unit_test(logarithms_of_known_range),
+                                       cmocka_unit_test(room_for_anchors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,9 +125,13 @@ static void boxes_leave_chunks_out(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),  cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes),       cmocka_unit_test(squared_errors),
-                                       cmocka_unit_test(damaged_chunks),        cmocka_unit_test(levels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),
+                                       cmocka_unit_test(large_shapes),
+                                       cmocka_unit_test(kinds_and_modes),
+                                       cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(squared_errors_of_no_bound),
+                                       cmocka_unit_test(damaged_chunks),
+                                       cmocka_unit_test(levels),
                                        cmocka_unit_test(boxes_leave_chunks_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,10 +36,10 @@ FLOE_HD bool FLOE_R(floe_wavelet_is_within)(floe_real x, floe_real y, bool log, 
     return *error <= tolerance * *size;
 }
 
-/* An error squared, in units of (tolerance / 2^10)^2, rounded up. */
+/* An error squared, in units of (tolerance / 2^10)^2, rounded up. A tolerance of 0 leaves no error. */
 FLOE_HD uint64_t FLOE_R(floe_wavelet_square)(double error, double tolerance)
 {
-    const double e = error * (1024 * (1 + 0x1p-40)) / tolerance;
+    const double e = error > 0 ? error * (1024 * (1 + 0x1p-40)) / tolerance : 0;
     return (uint64_t)(e * e) + (e > 0);
 }
 
