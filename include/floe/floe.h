@@ -317,7 +317,8 @@ typedef struct floe_stream_options {
     uint32_t nattrs;
     floe_progress_fn progress;
     void *progress_user;
-    /* decompress: values of damaged chunks become NaN (integers: the fill value, else the least number); chunks are counted, no error */
+    /* decompress: values of damaged chunks become NaN (integers: the fill value, else the least number); chunks are counted, no error.
+     * Of a chunk of codec interp that is damaged in several places some damage may not be found: docs/api.md. */
     int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
