@@ -155,14 +155,13 @@ const cli_command cli_commands[] = {
      .details =
          "Writes a .npy file where OUT ends in .npy, else the raw elements (little-endian, C order).\n"
          "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk, or part of one, is named, "
-         "its "
-         "values become NaN, and the exit code is 3 when anything was lost. Of a chunk of codec interp that is damaged "
-         "in "
-         "several places some damage may not be found.\n"
+         "its values become NaN, and the exit code is 3 when anything was lost.\n"
          "--level K gives a preview from few of the bytes: of codec interp each value as without it, of codec wavelet "
          "means. The "
-         "checksums of chunks, which are of all their bytes, are not checked then: the "
-         "parts' own checks do not see all damage. With --salvage it works on a stream that was cut short.\n"
+         "checksums of chunks, which are of all their bytes, are not checked then: parts of codec interp have checks "
+         "of "
+         "their own, of codec wavelet some damage is not found. With --salvage it works on a stream that was cut "
+         "short.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
          "--index; and without an index one of variable rate is read by one thread of the CPU.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",

@@ -190,8 +190,9 @@ floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbyt
 
 /* A preview -> out, whose shape is ceil(n / 2^level) of the stream's. Codec interp: every 2^level-th value of each axis, bit for bit as
  * floe_decompress gives it. Codec wavelet: means; fill and NaN are filled smoothly, and of pwrel signs are left out. Both keep values
- * coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). These have checks of their own, which
- * do not see all damage; the checksum of a chunk is checked only where all of it is read. UNSUPPORTED above floe_info.levels. */
+ * coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). The checksum of a chunk is checked only
+ * where all of it is read; parts of codec interp have checks of their own, of wavelet some damage is not found. UNSUPPORTED above
+ * floe_info.levels. */
 floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, floe_field *out);
 
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
@@ -317,8 +318,7 @@ typedef struct floe_stream_options {
     uint32_t nattrs;
     floe_progress_fn progress;
     void *progress_user;
-    /* decompress: values of damaged chunks become NaN (integers: the fill value, else the least number); chunks are counted, no error.
-     * Of a chunk of codec interp that is damaged in several places some damage may not be found: docs/api.md. */
+    /* decompress: values of damaged chunks become NaN (integers: the fill value, else the least number); chunks are counted, no error */
     int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);

@@ -70,10 +70,11 @@ FLOE_DEV run_of_chunks find_run(const floe_codec_record_job &j, uint32_t first, 
     return r;
 }
 
-/* Words follow. */
-FLOE_DEV void place_sizes(placing &p, const run_of_chunks &r)
+/* With checks, if there are any. Words follow. */
+FLOE_DEV void place_sizes(placing &p, const run_of_chunks &r, const uint16_t *checks, uint32_t nchecks)
 {
     place_piece(p, p.j.sizes + r.first, (uint64_t)r.n * (r.wide ? 4 : 2));
+    place_piece(p, checks, 2 * (uint64_t)nchecks);
     place_piece(p, p.j.zeros, -p.at & 3);
 }
 

@@ -203,6 +203,8 @@ interp-exact-f32    constant    12x40      f32 lossless   balanced --codec inter
 interp-raw-f64      noise       6x7        f64 lossless   balanced --codec interp
 interp-one-f32      turbulence  1          f32 abs=1e-2   balanced --codec interp
 interp-chunks-f32   mixing      12x14x20   f32 rel=1e-3   balanced --codec interp --chunk 5x9x20
+interp-checks-f32   turbulence  13x22x41   f32 rel=1e-3   balanced --codec interp
+interp-checks-f64   mixing      20x31      f64 rel=1e-4   best     --codec interp
 wavelet-1d-f32      turbulence  3000       f32 rel=1e-4   balanced --codec wavelet
 wavelet-1d-f64      spikes      700        f64 abs=1e-2   balanced --codec wavelet
 wavelet-2d-f32      weather     41x70      f32 rel=1e-3   balanced --codec wavelet

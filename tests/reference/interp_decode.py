@@ -276,6 +276,14 @@ def read_chunks(r, spec, grid, tables, sizes, records):
         Chunk(spec, tables, r.take(size), rows, each, records)
 
 
+def mixed(i, word):
+    """What word i adds to a check."""
+    h = word + i * 0x9E3779B1 & 0xFFFFFFFF
+    h = (h ^ h >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    h = (h ^ h >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return h ^ h >> 16
+
+
 # ---- interp.md -------------------------------------------------------------------------------------------------------
 
 WEIGHTS = {0: (-0.075, 0.575, 0.575, -0.075), 1: (-1 / 16, 9 / 16, 9 / 16, -1 / 16)}
@@ -286,6 +294,7 @@ class Step:
 
     def __init__(self, r, real, fine):
         axes, how, rows = r.number(1), r.number(1), r.number(1)
+        self.checked, rows = 1 << (rows >> 4), rows & 15
         self.real, self.fine = real, fine
         self.step = real.of(r.take(real.bits // 8))
         self.axes = [axes >> 2 + 2 * i & 3 for i in range(axes & 3)]
@@ -364,7 +373,7 @@ class InterpChunk:
         self.r = r = Reader(self.payload)
         head = r.take(20)
         kind, nsteps, flags, sets = head[1], head[2], head[3], head[4:9]
-        need(head[0] == 2 and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
+        need(head[0] in (2, 3) and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
              (kind == 0 or (nsteps == 0 and flags & 1 == 0)) and (kind != 1 or not any(sets + head[12:16])) and
              all(s & 15 < 3 and (s >> 4 == 0 or s & 15 == 2) for s in sets), "interp: its header")
         if kind == 1:
@@ -375,7 +384,7 @@ class InterpChunk:
         if kind == 2:
             apart, values = r.take(nbytes), [base & (1 << 8 * self.size) - 1] * self.n
         else:
-            apart, values = self.coded(nsteps, flags, nbytes)
+            apart, values = self.coded(nsteps, flags, nbytes, head[0] == 3)
         self.r = Reader(apart)
         self.place(values, sets, patterns)
         return values
@@ -383,7 +392,7 @@ class InterpChunk:
     def pad(self):
         need(not any(self.r.take(-self.r.at % 4)), "interp: padding")
 
-    def coded(self, nsteps, flags, nbytes):
+    def coded(self, nsteps, flags, nbytes, checked):
         r, real, steps, n = self.r, self.real, [], self.shape
         for _ in range(nsteps):
             steps.append(Step(r, real, n))
@@ -401,7 +410,21 @@ class InterpChunk:
             all_tables.append(tables)
         for step in reversed(steps):
             sizes.append([4 * r.number(4 if flags & 2 else 2) for _ in step.grid.chunks()])
+        groups = [[each[i:i + step.checked] for i in range(0, len(each), step.checked)]
+                  for step, each in zip(reversed(steps), sizes)] if checked else []
+        groups = [group for step in groups for group in step]
+        need(all(step.checked <= (256 if checked else 1) for step in steps), "interp: chunks of a check")
+        checks = [r.number(2) for _ in groups]
         self.pad()
+        begin = r.at
+        for check, group in zip(checks, groups):
+            found = 0
+            for k, size in enumerate(group):
+                words = Reader(r.take(size))
+                found += mixed(k, sum(mixed(i, words.number(4)) for i in range(size // 4)) & 0xFFFFFFFF)
+            found &= 0xFFFFFFFF
+            need((found ^ found >> 16) & 0xFFFF == check, "interp: the check of an entropy chunk")
+        r.at = begin
         for step, tables, each in zip(reversed(steps), all_tables, sizes):
             records = [None] * step.grid.records()
             read_chunks(r, step.spec, step.grid, tables, each, records)

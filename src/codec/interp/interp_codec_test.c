@@ -77,6 +77,34 @@ static void levels(void **unused)
     }
 }
 
+/* Any bit that is inverted in the bytes of a level is found. */
+static void damaged_levels(void **unused)
+{
+    static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0}, shape[] = {12, 35, 45};
+    static float data[24 * 70 * 90], level[12 * 35 * 45];
+    uint64_t state = 5;
+    (void)unused;
+    for (uint64_t turn = 0; turn < 2; turn++) {
+        const floe_codec_params p = params_of(FLOE_F32, presets[turn], modes[1], false);
+        const floe_field chunk = kit_chunk(data, p.dtype, 3, extent), out = kit_chunk(level, p.dtype, 3, shape);
+        floe_chunk_decode call = {.rank = 3, .extent = extent, .lo = zero, .hi = shape, .out = &out, .level = 1};
+        kit_coded coded;
+        hostile_fill(p.dtype, HOSTILE_SMOOTH, 24 * 70 * 90, 0.25, p.fill_bits, turn, data);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        const uint64_t nbytes = level_nbytes(&p, &call, &coded);
+        for (int k = 0; k < 300; k += FLOE_TEST_STRIDE) {
+            uint8_t *byte = coded.block.data + hostile_below(&state, nbytes);
+            const uint8_t bit = (uint8_t)(1 << hostile_below(&state, 8));
+            *byte ^= bit;
+            const floe_status status = decode_call(&call, &p, coded.block.data, nbytes);
+            assert_true(status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
+            *byte ^= bit;
+        }
+        assert_int_equal(decode_call(&call, &p, coded.block.data, nbytes), FLOE_OK);
+        kit_block_free(&coded.block);
+    }
+}
+
 /* Any byte that is damaged is found, and no value changes that is not said to be lost. */
 static void damage_is_bounded(void **unused)
 {
@@ -94,16 +122,20 @@ static void damage_is_bounded(void **unused)
         const floe_field out = kit_chunk(other, p.dtype, 3, extent);
         kit_round_trip(&p, &chunk, 1, &coded);
         KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
-        for (int k = 0; k < 100; k += FLOE_TEST_STRIDE) {
-            uint8_t *byte = coded.block.data + hostile_below(&state, coded.nbytes), was = *byte;
+        for (int k = 0; k < 200; k += FLOE_TEST_STRIDE) {
+            uint8_t *first = coded.block.data + hostile_below(&state, coded.nbytes),
+                    *byte = coded.block.data + hostile_below(&state, coded.nbytes), was = *byte, first_was = *first;
             losses l = {.rank = 3, .extent = {24, 70, 90}, .lost = lost};
             floe_chunk_decode call = {
                 .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
             call.user = &l;
+            if (k & 1) /* a second place, often of raw bits, which states know nothing of */
+                *first ^= (uint8_t)(1 << hostile_below(&state, 8));
             *byte ^= (uint8_t)(1 + hostile_below(&state, 255));
             memset(lost, 0, sizeof lost);
             const floe_status status = decode_call(&call, &p, coded.block.data, coded.nbytes);
             *byte = was;
+            *first = first_was;
             assert_true(status == FLOE_OK || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
             for (uint64_t i = 0; i < 24 * 70 * 90 && status == FLOE_OK; i++)
                 assert_true(lost[i] || memcmp(&other[i], &back[i], sizeof(float)) == 0);
@@ -286,6 +318,7 @@ int main(void)
                                        cmocka_unit_test(squared_errors_of_no_bound),
                                        cmocka_unit_test(damaged_chunks),
                                        cmocka_unit_test(levels),
+                                       cmocka_unit_test(damaged_levels),
                                        cmocka_unit_test(damage_is_bounded),
                                        cmocka_unit_test(boxes_leave_chunks_out),
                                        cmocka_unit_test(threads_share_boxes),

@@ -60,22 +60,25 @@ static void make_tables(encoder *e)
 
 /* ---- the chunk --------------------------------------------------------------------------------------------------------- */
 
-/* Tables, sizes, which end the head, and entropy chunks. False where a size takes more than 2 bytes. */
+/* Tables, sizes, checks, which end the head, and entropy chunks. False where a size takes more than 2 bytes. */
 static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64_t *head_nbytes)
 {
     const floe_interp_plan *p = &e->chunk.plan;
-    uint64_t nchunks = 0;
+    uint64_t nchunks = 0, nchecks = 0;
     for (uint32_t i = p->nsteps; i-- > 0;) {
         nchunks += p->steps[i].nchunks;
+        nchecks += floe_interp_nchecks(&p->steps[i]);
         if (p->steps[i].tables)
             floe_interp_tables_write(&p->steps[i].spec, &e->tables[i], to);
     }
     floe_interp_sizes sizes = {.wide = e->chunk.wide_sizes};
-    sizes.at = floe_write_space(to, nchunks * (sizes.wide ? 4 : 2));
+    sizes.at = floe_write_space(to, nchunks * floe_interp_size_nbytes(&e->chunk));
+    sizes.checks = floe_write_space(to, 2 * nchecks);
     floe_interp_pad_write(to, base);
     *head_nbytes = (uint64_t)(to->at - base);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_interp_records_of(e, i);
+        sizes.checked = p->steps[i].checked;
         floe_interp_encode(&e->entropy, &r, &e->tables[e->tables_of[i]], &sizes, to);
     }
     return !sizes.too_long;

@@ -280,12 +280,14 @@ static floe_status report_lost(const decoder *d, floe_error *err)
     return FLOE_OK;
 }
 
+/* No check of the whole chunk holds. */
+static bool is_partial(const decoder *d) { return d->call->level || d->call->lost; }
+
 static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *err)
 {
     const uint8_t *src = d->call->src;
-    const bool partial = d->call->level || d->call->lost;
-    FLOE_CHECK(err, !partial || floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
-               "interp chunk: its head is damaged");
+    FLOE_CHECK(err, !is_partial(d) || floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check,
+               FLOE_ERR_CHECKSUM, "interp chunk: its head is damaged");
     return FLOE_OK;
 }
 
@@ -327,18 +329,27 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     FLOE_TRY(read_tables(d, from, err));
     for (uint32_t i = 0; i < p->nsteps; i++)
         nchunks += p->steps[i].nchunks;
-    const uint32_t each = d->chunk.wide_sizes ? 4 : 2;
+    const uint32_t each = floe_interp_size_nbytes(&d->chunk);
     const uint8_t *sizes = floe_read_bytes(from, nchunks * each);
-    FLOE_CHECK(err, sizes && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
+    const uint8_t *checks = d->chunk.checks ? floe_read_bytes(from, floe_interp_checks_nbytes(&d->chunk)) : sizes;
+    FLOE_CHECK(err, sizes && checks && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
                "interp chunk: it ends within the sizes of its parts");
     FLOE_TRY(check_head(d, from->at, err));
+    FLOE_CHECK(err, d->chunk.checks || d->call->level || !d->call->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
+    checks = d->chunk.checks && is_partial(d) ? checks : NULL;
     d->last = floe_interp_level_step(p, d->call->level, d->shift);
     memcpy(d->lattices[p->nsteps % 2 == 0], d->chunk.anchors,
            floe_interp_points(floe_interp_anchors_shape(p)) * d->size);
     find_wanted(d, wanted);
-    for (uint32_t i = p->nsteps; i-- > d->last; sizes += p->steps[i].nchunks * each) {
-        floe_interp_stream stream = {
-            .sizes = sizes, .wide = d->chunk.wide_sizes, .damaged = d->call->lost ? chunk_damaged : NULL, .user = d};
+    uint64_t nchecks = nchunks = 0;
+    for (uint32_t i = p->nsteps; i-- > d->last;
+         nchunks += p->steps[i].nchunks, nchecks += floe_interp_nchecks(&p->steps[i])) {
+        floe_interp_stream stream = {.sizes = sizes + nchunks * each,
+                                     .checks = checks ? checks + 2 * nchecks : NULL,
+                                     .checked = p->steps[i].checked,
+                                     .wide = d->chunk.wide_sizes,
+                                     .damaged = d->call->lost ? chunk_damaged : NULL,
+                                     .user = d};
         const floe_interp_job job = job_of(d, i, &wanted[i]);
         d->step = i;
         FLOE_CHECK(err,

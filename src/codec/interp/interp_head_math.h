@@ -3,7 +3,7 @@
 #ifndef FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
 #define FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
 
-#include "base/hd.h"
+#include "stage/ans/ans_math.h"
 
 /* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
 enum {
@@ -25,13 +25,10 @@ enum {
     FLOE_INTERP_MASK_CELLS = 7   /* values of a record of a mask */
 };
 
-/* What a word of the head adds to its check: in any order. */
+/* What a word of the head adds to its check. */
 FLOE_HD uint32_t floe_interp_check_word(uint64_t index, uint32_t word)
 {
-    uint32_t h = word + (uint32_t)index * 0x9E3779B1u;
-    h = (h ^ h >> 16) * 0x85EBCA6Bu;
-    h = (h ^ h >> 13) * 0xC2B2AE35u;
-    return index == FLOE_INTERP_CHECK_WORD ? 0 : h ^ h >> 16;
+    return index == FLOE_INTERP_CHECK_WORD ? 0 : floe_ans_check_word(index, word);
 }
 
 #endif

@@ -21,7 +21,7 @@ static void write_step(const floe_interp_coding *c, bool narrow, floe_cursor *to
     floe_write8(to, (uint8_t)(s->predictor | (uint32_t)s->mean << 2 | (s->width == 2 ? 8u : 0) |
                               (uint32_t)c->spec.planes << 4 | (c->tables ? (uint32_t)FLOE_INTERP_OWN_TABLES : 0) |
                               floe_top_bit(c->spec.window) << 6));
-    floe_write8(to, (uint8_t)floe_top_bit(c->rows));
+    floe_write8(to, (uint8_t)(floe_top_bit(c->rows) | c->checked << 4));
     floe_interp_real_write(to, narrow, s->step);
 }
 
@@ -59,19 +59,21 @@ uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes)
 /* ---- read -------------------------------------------------------------------------------------------------------------- */
 
 /* A step of a lattice of extent n, which becomes that of the next one. */
-static bool read_step(floe_interp_coding *c, bool narrow, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
+static bool read_step(floe_interp_coding *c, bool narrow, bool checks, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
 {
     floe_interp_step *s = &c->step;
     *c = (floe_interp_coding){.tables = false};
     const bool good = floe_interp_axes_read(s, n, from);
-    const uint32_t how = floe_read8(from), rows = floe_read8(from);
+    const uint32_t how = floe_read8(from), chunks = floe_read8(from), rows = chunks & 15;
     c->tables = how & FLOE_INTERP_OWN_TABLES;
     c->spec = (floe_context_spec){.window = 1u << (how >> 6), .planes = how >> 4 & 1};
     s->predictor = how & 3;
     s->mean = how >> 2 & 1;
     s->width = how >> 3 & 1 ? 2 : 1;
     s->step = floe_interp_real_read(from, narrow);
-    if (!good || from->bad || s->predictor >= FLOE_INTERP_PREDICTORS || rows < 5 || rows > 10)
+    c->checked = chunks >> 4;
+    if (!good || from->bad || s->predictor >= FLOE_INTERP_PREDICTORS || rows < 5 || rows > 10 ||
+        c->checked > (checks ? FLOE_INTERP_CHECKED : 0))
         return false;
     c->rows = 1u << rows;
     memcpy(s->fine, n, sizeof s->fine);
@@ -87,8 +89,8 @@ static floe_status read_steps(floe_interp_chunk *c, bool narrow, const uint8_t *
     uint64_t n[FLOE_INTERP_RANK];
     memcpy(n, p->shape, sizeof n);
     for (uint32_t i = 0; i < p->nsteps; i++)
-        FLOE_CHECK(err, read_step(&p->steps[i], narrow, n, from), FLOE_ERR_FORMAT, "interp chunk: step %u cannot be",
-                   i);
+        FLOE_CHECK(err, read_step(&p->steps[i], narrow, c->checks, n, from), FLOE_ERR_FORMAT,
+                   "interp chunk: step %u cannot be", i);
     FLOE_CHECK(err, p->nsteps == 0 || p->steps[p->nsteps - 1].tables, FLOE_ERR_FORMAT,
                "interp chunk: the coarsest step has no tables");
     FLOE_CHECK(err, floe_interp_pad_read(from, begin), FLOE_ERR_FORMAT,
@@ -116,11 +118,13 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
                                     floe_reader *from, floe_error *err)
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
-    FLOE_CHECK(err, h && h[0] == FLOE_INTERP_VERSION, FLOE_ERR_FORMAT, "interp chunk: of a version that is not known");
+    FLOE_CHECK(err, h && (h[0] == FLOE_INTERP_VERSION || h[0] == FLOE_INTERP_UNCHECKED), FLOE_ERR_FORMAT,
+               "interp chunk: of a version that is not known");
     c->kind = h[1];
     c->plan.nsteps = h[2];
     c->log = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_LOG;
     c->wide_sizes = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_SIZES;
+    c->checks = h[0] != FLOE_INTERP_UNCHECKED;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
                 (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log));
     for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)

@@ -27,11 +27,15 @@ typedef struct floe_interp_set {
     uint32_t axes; /* MASK: bit a: bits are differences along axis a of the shape */
 } floe_interp_set;
 
-enum { FLOE_INTERP_VERSION = 2, FLOE_INTERP_MASK_ROWS = 1024 };
+enum {
+    FLOE_INTERP_VERSION = 3,
+    FLOE_INTERP_UNCHECKED = 2 /* without checks of entropy chunks */,
+    FLOE_INTERP_MASK_ROWS = 1024
+};
 
 typedef struct floe_interp_chunk {
     floe_interp_kind kind;
-    bool log, wide_sizes;
+    bool log, wide_sizes, checks; /* checks: of entropy chunks; writers make them */
     floe_interp_set sets[FLOE_INTERP_SETS];
     uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: FLAT */
     floe_interp_plan plan;
@@ -40,6 +44,15 @@ typedef struct floe_interp_chunk {
     uint32_t check;
 } floe_interp_chunk;
 
+/* In the head: the size of an entropy chunk, and all checks. */
+static inline uint32_t floe_interp_size_nbytes(const floe_interp_chunk *c) { return c->wide_sizes ? 4 : 2; }
+static inline uint64_t floe_interp_checks_nbytes(const floe_interp_chunk *c)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->plan.nsteps && c->checks; i++)
+        n += 2 * floe_interp_nchecks(&c->plan.steps[i]);
+    return n;
+}
 static inline uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
 {
     return floe_interp_least_nbytes(FLOE_INTERP_HEADER_NBYTES, rank, extent);

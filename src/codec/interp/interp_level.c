@@ -5,7 +5,7 @@
 
 enum { HEADER_MOST = 1024 /* bytes that no header exceeds */ };
 
-/* Tables and sizes, by the first `have` bytes. False where these are too few: *at is how many it takes to go on. */
+/* Tables, sizes and checks, by the first `have` bytes. False where these are too few: *at is how many it takes to go on. */
 static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t have, uint64_t *at, uint64_t *sizes)
 {
     const floe_interp_plan *p = &k->plan;
@@ -20,7 +20,7 @@ static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t
         *at += floe_load16(src + *at - 2);
     }
     *sizes = *at;
-    *at = (*at + nchunks * (k->wide_sizes ? 4 : 2) + 3) & ~(uint64_t)3;
+    *at = (*at + nchunks * floe_interp_size_nbytes(k) + floe_interp_checks_nbytes(k) + 3) & ~(uint64_t)3;
     return *at <= have;
 }
 
@@ -42,7 +42,7 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
 static uint64_t take_step(const floe_interp_chunk *k, const floe_interp_coding *step, const uint8_t **sizes)
 {
     const uint8_t *at = *sizes;
-    *sizes += step->nchunks * (k->wide_sizes ? 4 : 2);
+    *sizes += step->nchunks * floe_interp_size_nbytes(k);
     return floe_interp_sizes_add(at, k->wide_sizes, step->nchunks);
 }
 
@@ -147,7 +147,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     const uint64_t nanchors = floe_interp_points(anchors) * size;
     floe_text_add(to, "header: %llu bytes\nanchors: ", (unsigned long long)(apart_at - nanchors));
     add_shape(to, anchors);
-    floe_text_add(to, ", %llu bytes\ntables: %llu bytes\nsizes: %llu bytes\n", (unsigned long long)nanchors,
+    floe_text_add(to, ", %llu bytes\ntables: %llu bytes\nsizes and checks: %llu bytes\n", (unsigned long long)nanchors,
                   (unsigned long long)(sizes_at - apart_at - k.apart_nbytes), (unsigned long long)(at - sizes_at));
     const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;
     for (uint32_t i = k.plan.nsteps; i-- > 0;)

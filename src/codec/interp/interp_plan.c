@@ -30,7 +30,7 @@ static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uin
                      uint32_t naxes, uint64_t n[FLOE_INTERP_RANK])
 {
     floe_interp_coding *c = &plan->steps[plan->nsteps++];
-    *c = (floe_interp_coding){.level = level, .rows = s->rows[level], .tables = true};
+    *c = (floe_interp_coding){.level = level, .rows = s->rows[level], .checked = s->checked[level], .tables = true};
     c->spec = (floe_context_spec){.window = s->window[level], .planes = s->planes};
     c->step.naxes = naxes;
     memcpy(c->step.axis, axis, naxes * sizeof *axis);

@@ -11,9 +11,10 @@
 enum {
     FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
-    FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
-    FLOE_INTERP_LEAST = 2, /* steps: anchors of fewer would be too large a part of the field, unless axes end */
-    FLOE_INTERP_ENDS = 4   /* axes are not thinned below so many points */
+    FLOE_INTERP_NEVER = 3,   /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
+    FLOE_INTERP_LEAST = 2,   /* steps: anchors of fewer would be too large a part of the field, unless axes end */
+    FLOE_INTERP_CHECKED = 8, /* log2 of entropy chunks, at most */
+    FLOE_INTERP_ENDS = 4     /* axes are not thinned below so many points */
 };
 
 /* What is chosen for a field. Axes are those of the plan's shape. */
@@ -22,19 +23,25 @@ typedef struct floe_interp_structure {
     uint8_t predictor[FLOE_INTERP_LEVELS];
     bool wide[FLOE_INTERP_LEVELS], mean, planes;
     uint32_t levels; /* where these end, the lattice is anchors */
-    uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS];
+    uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS], checked[FLOE_INTERP_LEVELS];
     double alpha, beta;
 } floe_interp_structure;
 
 typedef struct floe_interp_coding {
     floe_interp_step step;
     floe_context_spec spec;
-    uint32_t rows;  /* of an entropy chunk, at most: a power of 2 */
-    uint32_t level; /* encoder */
-    bool tables;    /* has tables of its own; else those of the coarser step */
+    uint32_t rows;    /* of an entropy chunk, at most: a power of 2 */
+    uint32_t checked; /* log2 of the entropy chunks that a check is of */
+    uint32_t level;   /* encoder */
+    bool tables;      /* has tables of its own; else those of the coarser step */
     floe_context_grid grid;
     uint64_t nchunks;
 } floe_interp_coding;
+
+static inline uint64_t floe_interp_nchecks(const floe_interp_coding *c)
+{
+    return floe_ceil_div(c->nchunks, (uint64_t)1 << c->checked);
+}
 
 /* Bytes of the records of a step; and whole units of 16. */
 static inline uint64_t floe_interp_records_nbytes(const floe_interp_coding *c)

@@ -17,6 +17,7 @@ enum {
         1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
+    CHECKED_NBYTES = 1024,
     STATE_BITS = 17,   /* of its own, beyond what it carries */
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     USED_BITS = 4,     /* for each symbol of a context that occurs */
@@ -350,6 +351,18 @@ static uint32_t rows_of(const tuner *t, bool planes, uint32_t level, uint64_t ea
     return rows;
 }
 
+/* log2 of the entropy chunks, of so many rows, that have a check: together about CHECKED_NBYTES. */
+static uint32_t checked_of(const tuner *t, uint32_t level, uint32_t rows, uint64_t each)
+{
+    const uint64_t cells = t->e->chunk.plan.shape[3] >> (level + 1),
+                   lanes = floe_max64(floe_min64(cells, FLOE_ANS_LANES), 1),
+                   nbytes = lanes * (rows * each / (8 << 12) + STATE_BITS / 8);
+    uint32_t log = 0;
+    while (log < FLOE_INTERP_CHECKED && nbytes << log < CHECKED_NBYTES)
+        log++;
+    return log;
+}
+
 /* Code widths, and rows of an entropy chunk, by the bits of each level. */
 static void tune_coding(tuner *t, floe_interp_structure *best)
 {
@@ -359,6 +372,7 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
         each = floe_max64(each, t->records[of] ? t->bits[of] / t->records[of] : 0);
         best->wide[l] = l > 1 || t->tally[of].large > 0;
         best->rows[l] = rows_of(t, best->planes, l, each);
+        best->checked[l] = checked_of(t, l, best->rows[l], each);
     }
 }
 

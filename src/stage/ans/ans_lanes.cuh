@@ -85,6 +85,15 @@ FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_
     return 2 * (uint32_t)(end - w.at);
 }
 
+/* Of n words: what their check is made of. */
+FLOE_DEV uint32_t floe_ans_check_sum(const uint32_t *words, uint32_t n)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP)
+        sum += floe_ans_check_word(i, words[i]);
+    return floe_warp_sum(sum);
+}
+
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
 /* Words go through a ring in shared memory, a slab at a time: that of the next word and the one behind it are there, and one is on its

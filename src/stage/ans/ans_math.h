@@ -100,6 +100,19 @@ FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low)
     return FLOE_ANS_FIRST + (width ? low | 1u << (width - 1) : 0);
 }
 
+/* ---- checks ------------------------------------------------------------------------------------------------------------- */
+
+/* What a word adds to the check of bytes: in any order. */
+FLOE_HD uint32_t floe_ans_check_word(uint64_t index, uint32_t word)
+{
+    uint32_t h = word + (uint32_t)index * 0x9E3779B1u;
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    return h ^ h >> 16;
+}
+/* By the sum over words. */
+FLOE_HD uint16_t floe_ans_check_of(uint32_t sum) { return (uint16_t)(sum ^ sum >> 16); }
+
 /* ---- costs, to compare tables ------------------------------------------------------------------------------------------ */
 
 /* log2(v) in 1/4096, v > 0; off by at most 1/100. */

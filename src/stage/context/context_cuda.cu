@@ -226,6 +226,17 @@ FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev
     return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
 }
 
+/* What the head has of a chunk of so many words. */
+FLOE_DEV void put_chunk(const floe_context_job &job, uint32_t chunk, const uint32_t *words, uint32_t n)
+{
+    const uint32_t sum = job.sums ? floe_ans_check_sum(words, n) : 0;
+    if (floe_lane() != 0)
+        return;
+    job.sizes[chunk] = n;
+    if (job.sums)
+        job.sums[chunk] = sum;
+}
+
 /* Out of records, since tokens of a window were not kept. */
 FLOE_DEV_COLD floe_ans_writer encode_records(const floe_context_dev_grid &g, uint32_t chunk, symbols_shared *s,
                                              uint8_t *space, floe_ans_writer out)
@@ -254,8 +265,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
             if (job.busy && !job.busy[g.first + chunk]) {
-                if (floe_lane() == 0)
-                    job.sizes[g.first + chunk] = 0;
+                put_chunk(job, g.first + chunk, NULL, 0);
                 continue;
             }
             uint16_t *end = take_slot(job, g, c, chunk);
@@ -264,8 +274,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
                 out = encode_records(g, chunk, shared, space, out);
             const uint32_t nbytes = floe_ans_end(out, c.lanes, end);
-            if (floe_lane() == 0)
-                job.sizes[g.first + chunk] = nbytes / 4;
+            __syncwarp();
+            put_chunk(job, g.first + chunk, (const uint32_t *)out.at, nbytes / 4);
         }
     }
 }

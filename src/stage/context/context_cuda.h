@@ -99,6 +99,7 @@ typedef struct floe_context_job {
     uint16_t *slots;
     uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
     uint32_t *sizes;     /* of all chunks, in words of 32 bits */
+    uint32_t *sums;      /* of the words of all chunks, for checks; NULL: none are made */
     /* Chunks that have something but zeros; NULL: all are coded. count sets what is 0 at first, tally takes what others add to counts
      * from them, encode gives others the size 0. */
     uint8_t *busy;

@@ -20,14 +20,16 @@ struct floe_context_opening {
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
 
-/* Places of chunks, then of their end, in src. By a block, whose threads all know s->at; moves it behind the chunks. */
-FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t *places)
+/* Places of chunks, then of their end, in src. By a block, whose threads all know s->at; moves it behind the chunks. Checks behind the
+ * sizes are not looked at. */
+FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
+                                       uint64_t *places)
 {
     const uint8_t *sizes = s->src + s->at;
     const uint64_t most = s->nbytes + 1; /* more is not there: sums stay small */
     __syncthreads();
     if (threadIdx.x == 0) {
-        s->at += (uint64_t)nchunks * (wide ? 4 : 2);
+        s->at += (uint64_t)nchunks * (wide ? 4 : 2) + checks_nbytes;
         for (; s->good && (s->at % 4 || s->at > s->nbytes); s->at++)
             s->good = s->at < s->nbytes && s->src[s->at] == 0;
     }

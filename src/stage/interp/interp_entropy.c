@@ -130,7 +130,16 @@ typedef struct encoding {
     uint64_t first; /* chunk of slot 0 */
     size_t slot;    /* bytes of one */
     uint32_t nbytes[FLOE_CPU_MAX_THREADS * SLOTS];
+    uint32_t sum[FLOE_CPU_MAX_THREADS * SLOTS]; /* for checks */
 } encoding;
+
+static uint32_t sum_of(const uint8_t *chunk, uint64_t nbytes)
+{
+    uint32_t sum = 0;
+    for (uint64_t i = 0; i < nbytes / 4; i++)
+        sum += floe_ans_check_word(i, floe_load32(chunk + 4 * i));
+    return sum;
+}
 
 static void encode_task(void *arg, uint64_t i, uint32_t worker)
 {
@@ -138,10 +147,12 @@ static void encode_task(void *arg, uint64_t i, uint32_t worker)
     floe_context_scratch *s = floe_interp_worker(l->e, worker);
     const floe_context_chunk chunk = floe_context_chunk_of(l->r->grid, l->first + i);
     l->nbytes[i] = 0;
+    l->sum[i] = 0;
     if (l->e->sparse && is_zero(l->r, &chunk))
         return;
     l->nbytes[i] = l->e->ops->encode(l->r->spec, &chunk, l->r->data, l->e->symbols, s);
     floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * l->slot);
+    l->sum[i] = sum_of(l->e->slots + i * l->slot, l->nbytes[i]);
 }
 
 static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
@@ -152,6 +163,20 @@ static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
     else
         floe_store16(sizes->at, (uint16_t)(nbytes / 4));
     sizes->at += sizes->wide ? 4 : 2;
+}
+
+/* Chunk number `index` of so many, of this sum. */
+static void put_sum(floe_interp_sizes *sizes, uint64_t index, uint64_t nchunks, uint32_t sum)
+{
+    const uint64_t last = ((uint64_t)1 << sizes->checked) - 1;
+    if (!sizes->checks)
+        return;
+    sizes->sum += floe_ans_check_word(index & last, sum);
+    if ((index & last) == last || index + 1 == nchunks) {
+        floe_store16(sizes->checks, floe_ans_check_of(sizes->sum));
+        sizes->checks += 2;
+        sizes->sum = 0;
+    }
 }
 
 void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
@@ -169,6 +194,7 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
         for (uint64_t i = 0; i < n; i++) {
             floe_write_bytes(to, e->slots + i * l.slot, l.nbytes[i]);
             put_size(sizes, l.nbytes[i]);
+            put_sum(sizes, l.first + i, nchunks, l.sum[i]);
         }
     }
 }
@@ -181,16 +207,26 @@ bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_
     return stream->src;
 }
 
-enum { RUN = 512 /* chunks whose places are found at once */ };
+enum { RUN = 512 /* chunks whose places are found at once: whole groups of a check */ };
 
 typedef struct decoding {
     const floe_interp_entropy *e;
     const floe_interp_records *r;
     const floe_interp_stream *stream;
-    uint64_t first, place[RUN + 1];
+    uint64_t first, n, place[RUN + 1];
     const floe_context_box *box;
     bool bad[RUN];
 } decoding;
+
+/* Of the chunks that have a check with chunk i of the run. */
+static bool is_checked(const decoding *d, uint64_t i)
+{
+    const uint64_t check = (d->first + i) >> d->stream->checked, first = (check << d->stream->checked) - d->first;
+    uint32_t sum = 0;
+    for (uint64_t k = first; k < d->n && (d->first + k) >> d->stream->checked == check; k++)
+        sum += floe_ans_check_word(k - first, sum_of(d->stream->src + d->place[k], d->place[k + 1] - d->place[k]));
+    return floe_ans_check_of(sum) == floe_load16(d->stream->checks + 2 * check);
+}
 
 static void decode_task(void *arg, uint64_t i, uint32_t worker)
 {
@@ -201,11 +237,13 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
     if (d->box && !floe_context_is_wanted(d->r->grid, index, d->box))
         return;
     const floe_context_chunk chunk = floe_context_chunk_of(d->r->grid, index);
-    const bool empty = d->e->sparse && d->place[i + 1] == d->place[i];
-    if (empty)
+    const uint8_t *src = d->stream->src + d->place[i];
+    const uint64_t nbytes = d->place[i + 1] - d->place[i];
+    const bool empty = d->e->sparse && nbytes == 0;
+    d->bad[i] = (d->stream->checks && !is_checked(d, i)) ||
+                (!empty && !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, src, nbytes, d->r->data));
+    if (empty || d->bad[i])
         set_zero(d->r, &chunk);
-    d->bad[i] = !empty && !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
-                                             d->place[i + 1] - d->place[i], d->r->data);
 }
 
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
@@ -214,7 +252,7 @@ bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records 
     const uint64_t nchunks = floe_context_nchunks(r->grid), each = stream->wide ? 4 : 2;
     decoding d = {.e = e, .r = r, .stream = stream, .box = box};
     for (; d.first < nchunks; d.first += RUN) {
-        const uint64_t n = floe_min64(RUN, nchunks - d.first);
+        const uint64_t n = d.n = floe_min64(RUN, nchunks - d.first);
         for (uint64_t i = 0; i < n; i++)
             d.place[i + 1] = d.place[i] + floe_interp_sizes_add(stream->sizes + (d.first + i) * each, stream->wide, 1);
         floe_cpu_parallel(e->cpu, n, decode_task, &d);

@@ -45,19 +45,22 @@ void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_reco
 /* Lanes of all chunks that are not of zeros alone: each takes a state. */
 uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r);
 
-/* Writes the chunks at `to`, and their sizes, of 2 or 4 bytes, at sizes. A size that does not fit sets *too_long. */
+/* Writes the chunks at `to`, their sizes, of 2 or 4 bytes, at sizes, and checks (NULL: none), of 2 bytes for 2^checked chunks. A size that
+ * does not fit sets *too_long. */
 typedef struct floe_interp_sizes {
-    uint8_t *at;
+    uint8_t *at, *checks;
     bool wide, too_long;
+    uint32_t checked, sum; /* sum: of the check that is being made */
 } floe_interp_sizes;
 void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
                         floe_interp_sizes *sizes, floe_cursor *to);
 
-/* Decodes the chunks that have records of the box (NULL: all). src: all of the chunks;
- * sizes: theirs, which add up to its bytes. False where a chunk is none, unless damaged (may be NULL) takes its number. */
+/* Decodes the chunks that have records of the box (NULL: all). src: all of the chunks; sizes: theirs, which add up to its bytes; checks:
+ * of 2^checked of them each, or NULL. False where a chunk is none, unless damaged (may be NULL) takes its number, whose records become 0. */
 typedef struct floe_interp_stream {
-    const uint8_t *sizes, *src;
+    const uint8_t *sizes, *src, *checks;
     bool wide;
+    uint32_t checked;
     void (*damaged)(void *user, uint64_t index);
     void *user;
 } floe_interp_stream;

@@ -40,7 +40,8 @@ typedef struct floe_interp_gpu_encode {
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
     uint8_t *originals, *anchors, *header;
-    uint32_t *counts, *chunk_sizes, *sizes, *lists;
+    uint32_t *counts, *chunk_sizes, *sizes, *lists, *sums;
+    uint16_t *checks;
     uint64_t *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;

@@ -138,8 +138,11 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
     uint8_t *records[FLOE_INTERP_STEPS];
     floe_context_dev_grid grids[FLOE_INTERP_STEPS];
     floe_context_job job = {.ngrids = 0};
-    floe_interp_open_job open = {
-        .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .at = tables_at, .anchors_src = d->k->src + anchors_at};
+    floe_interp_open_job open = {.wide = d->chunk.wide_sizes,
+                                 .checks_nbytes = floe_interp_checks_nbytes(&d->chunk),
+                                 .ngrids = p->nsteps,
+                                 .at = tables_at,
+                                 .anchors_src = d->k->src + anchors_at};
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
     d->last = floe_interp_level_step(p, d->k->call->level, d->shift);

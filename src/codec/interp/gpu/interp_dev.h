@@ -94,7 +94,7 @@ int floe_interp_trials_f64(const floe_interp_trials_job *job, void *stream);
 
 /* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
 
-enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024 };
+enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024, FLOE_INTERP_DEV_STEPS = 64 };
 
 /* A set: a list of so many, or (grid > 0) the mask that is that grid. */
 typedef struct floe_interp_dev_set {
@@ -109,6 +109,8 @@ typedef struct floe_interp_pack_job {
     uint32_t nsteps; /* so many grids are steps; those behind are masks */
     uint8_t *header; /* as for a chunk with short sizes, whose steps have no tables of their own; aligned */
     uint32_t header_nbytes, steps_at, step_nbytes; /* steps, finest first */
+    uint8_t checked[FLOE_INTERP_DEV_STEPS];        /* of each grid, as of its step */
+    uint16_t *checks;                              /* room for them */
     const void *anchors, *literals;
     uint64_t anchors_nbytes, literals_nbytes;
     floe_interp_dev_set sets[FLOE_INTERP_SETS];
@@ -124,6 +126,7 @@ typedef struct floe_interp_open_job {
     const uint8_t *src;  /* the payload */
     uint64_t nbytes, at; /* at: where to begin, unless further */
     bool further, list, wide;
+    uint64_t checks_nbytes;  /* which are for who has but a part of the chunk */
     uint32_t literal_nbytes; /* list: of the values that follow it; 0: none */
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;

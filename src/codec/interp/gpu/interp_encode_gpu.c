@@ -50,6 +50,8 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->sizes = floe_arena_take(a, r->nchunks, sizeof *c->sizes);
     c->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
+    c->sums = floe_arena_take(a, r->nchunks, sizeof *c->sums);
+    c->checks = floe_arena_take(a, r->nchunks, sizeof *c->checks);
     c->lists =
         floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
@@ -458,6 +460,10 @@ static floe_status pack(encoding *e)
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
     job.steps_at = job.header_nbytes - (job.nsteps * job.step_nbytes + 3) / 4 * 4; /* zeros follow them */
+    static_assert(FLOE_INTERP_DEV_STEPS == FLOE_INTERP_STEPS, "all steps");
+    for (uint32_t i = 0; i < job.nsteps; i++)
+        job.checked[job.nsteps - 1 - i] = (uint8_t)e->chunk.plan.steps[i].checked;
+    job.checks = c->checks;
     job.anchors = c->anchors;
     job.anchors_nbytes = coded ? floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size : 0;
     memcpy(job.sets, e->sets, sizeof job.sets);
@@ -510,6 +516,7 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->context.slots = c->slots;
     e->context.slot_ends = c->slot_ends;
     e->context.sizes = c->chunk_sizes;
+    e->context.sums = c->sums;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     e->nwords = e->ncells / e->chunk.plan.shape[3] * floe_ceil_div(e->chunk.plan.shape[3], 64);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));

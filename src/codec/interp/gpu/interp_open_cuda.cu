@@ -54,7 +54,7 @@ FLOE_DEV void open_grids(const job &j, opened *s)
         s->good = false;
         return;
     }
-    floe_context_find_chunks(s, j.nchunks, j.wide, j.places);
+    floe_context_find_chunks(s, j.nchunks, j.wide, j.checks_nbytes, j.places);
 }
 
 FLOE_DEV void open_list(const job &j, opened *s)

@@ -30,7 +30,7 @@ FLOE_DEV void place_apart(const job &j, placing &p)
             continue;
         const run_of_chunks r = run_of_grids(j, set.grid - 1, set.grid);
         place_tables(p, set.grid - 1);
-        place_sizes(p, r);
+        place_sizes(p, r, NULL, 0);
         place_chunks(p, set.grid - 1, set.grid, r);
     }
     place_piece(p, j.literals, j.literals_nbytes);
@@ -46,6 +46,25 @@ FLOE_DEV void set_flags(const job &j, bool wide)
     for (uint32_t i = 0; i < j.nsteps; i++)
         if (j.record.context.bytes[i].nbytes)
             j.header[j.steps_at + (j.nsteps - 1 - i) * j.step_nbytes + 1] |= FLOE_INTERP_OWN_TABLES;
+}
+
+/* Of the steps' entropy chunks; how many there are. */
+FLOE_DEV uint32_t make_checks(const job &j)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < j.nsteps; i++) {
+        const floe_context_dev_grid &g = j.record.context.grids[i];
+        const uint32_t each = 1u << j.checked[i], nchecks = (g.nchunks + each - 1) / each;
+        for (uint32_t c = threadIdx.x; c < nchecks; c += PLACERS) {
+            const uint32_t *sums = j.record.context.sums + g.first + c * each, left = g.nchunks - c * each;
+            uint32_t sum = 0;
+            for (uint32_t k = 0; k < each && k < left; k++)
+                sum += floe_ans_check_word(k, sums[k]);
+            j.checks[n + c] = floe_ans_check_of(sum);
+        }
+        n += nchecks;
+    }
+    return n;
 }
 
 __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_constant__ job j)
@@ -64,7 +83,7 @@ __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_cons
         place_apart(j, p);
         for (uint32_t i = 0; i < j.nsteps; i++)
             place_tables(p, i);
-        place_sizes(p, r);
+        place_sizes(p, r, j.checks, make_checks(j));
         if (writes_places())
             j.record.chunks_at[j.record.context.ngrids + 3] = p.at;
         place_chunks(p, 0, j.nsteps, r);

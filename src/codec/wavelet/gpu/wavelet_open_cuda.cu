@@ -133,7 +133,7 @@ FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s
     }
     __syncthreads();
     if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
-        floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, j.places + g.first);
+        floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, 0, j.places + g.first);
     return tables;
 }
 

@@ -21,7 +21,7 @@ FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
                                  (c.bytes[part.grid].nbytes ? FLOE_WAVELET_RECORDS_TABLES : 0));
     place_piece(p, part.head, 1);
     place_tables(p, part.grid);
-    place_sizes(p, r);
+    place_sizes(p, r, NULL, 0);
     place_chunks(p, part.grid, part.grid + 1, r);
 }
 
