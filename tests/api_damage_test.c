@@ -123,7 +123,10 @@ static floe_field decoded(floe_ctx *ctx, const floe_field *f, const kit_bytes *b
 }
 
 /* Where few places are damaged: fuzz targets damage others. */
-enum { STEP = 2 * FLOE_TEST_STRIDE - 1 };
+static uint64_t step_in(size_t stream) /* heads are alike in all */
+{
+    return FLOE_TEST_STRIDE > 1 ? 2 * FLOE_TEST_STRIDE - 1 : stream ? 3 : 1;
+}
 
 /* Buffers of the very size, so that sanitizers see each byte read too far. */
 static void cut_anywhere(void **state)
@@ -135,7 +138,7 @@ static void cut_anywhere(void **state)
         kit_bytes b = test_stream(ctx, &f, texts[t]);
         floe_field right = decoded(ctx, &f, &b);
         read_all_ways(ctx, b.data, b.nbytes, &right, true);
-        for (uint64_t n = 0; n < b.nbytes; n += STEP) {
+        for (uint64_t n = 0; n < b.nbytes; n += step_in(t)) {
             uint8_t *cut = malloc((size_t)n + !n);
             memcpy(cut, b.data, (size_t)n);
             read_all_ways(ctx, cut, n, &right, false);
@@ -163,7 +166,7 @@ static void each_byte_changed(void **state)
     for (size_t t = 0; t < KIT_COUNT(texts); t++) {
         kit_bytes b = test_stream(ctx, &f, texts[t]);
         floe_field right = decoded(ctx, &f, &b), out = kit_like(&f);
-        for (uint64_t i = 0; i < b.nbytes; i += STEP) {
+        for (uint64_t i = 0; i < b.nbytes; i += step_in(t)) {
             uint8_t was = b.data[i];
             b.data[i] ^= (uint8_t)(1u << i % 8);
             floe_status status = floe_decompress(ctx, b.data, b.nbytes, &out);

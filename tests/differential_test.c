@@ -117,7 +117,7 @@ static void random_fields(void **state)
 {
     (void)state;
     const uint64_t first = count_from("FLOE_FIRST", 0),
-                   end = first + count_from("FLOE_FIELDS", 3000 / FLOE_TEST_STRIDE);
+                   end = first + count_from("FLOE_FIELDS", 1000 / FLOE_TEST_STRIDE);
     for (int i = 0; i < 3; i++) {
         const floe_ctx_options o = {.size = sizeof o,
                                     .backend = FLOE_BACKEND_CPU,

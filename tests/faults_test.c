@@ -40,7 +40,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     return is_to_fail() ? EAGAIN : __real_pthread_create(thread, attr, run, arg);
 }
 
-enum { PLANES = FLOE_TEST_STRIDE > 1 ? 100 : 200 };
+enum { PLANES = 100 };
 static void fault_arm(uint64_t n) { until = n; }
 static bool fault_is_armed(void) { return until != 0; }
 static uint64_t fault_alive(void) { return alive; }
@@ -53,7 +53,7 @@ static void space_copy(void *to, const void *from, size_t nbytes) { memcpy(to, f
 static void every_fault_is_an_error(void **state)
 {
     (void)state;
-    static const char *const params[] = {"rel=1e-3 chunk=60x33x40",
+    static const char *const params[] = {"rel=1e-3 chunk=30x33x40",
                                          "abs=1e-2 preset=fast",
                                          "pwrel=1e-3",
                                          "abs=1e-2 codec=zfp",

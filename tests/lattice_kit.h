@@ -124,11 +124,11 @@ static inline void kinds_and_modes(void **unused)
     (void)unused;
     for (uint64_t m = 0; m < HOSTILE_COUNT(modes); m++)
         for (int kind = (int)m % FLOE_TEST_STRIDE; kind < HOSTILE_KINDS; kind += FLOE_TEST_STRIDE) {
-            static double data[9 * 30 * 33];
-            const uint64_t extent[] = {9, 30, 33};
+            static double data[5 * 18 * 34];
+            const uint64_t extent[] = {5, 18, 34};
             const floe_dtype dtype = (m + (uint64_t)kind) & 1 ? FLOE_F64 : FLOE_F32;
             floe_codec_params p = params_of(dtype, presets[kind % 3], modes[m], kind & 2);
-            hostile_fill(dtype, (hostile_kind)kind, 9 * 30 * 33, 0.25, hostile_bits(dtype, fill_value), m, data);
+            hostile_fill(dtype, (hostile_kind)kind, 5 * 18 * 34, 0.25, hostile_bits(dtype, fill_value), m, data);
             floe_field chunk = kit_chunk(data, dtype, 3, extent);
             p.max_abs = kind & 4 ? NAN : 1e4;
             kit_round_trip(&p, &chunk, 2, NULL);
@@ -138,15 +138,15 @@ static inline void kinds_and_modes(void **unused)
 /* The error that encoding would leave, never too small. */
 static inline void squared_errors(void **unused)
 {
-    static float data[20 * 30 * 40], back[20 * 30 * 40];
-    const uint64_t extent[] = {20, 30, 40};
+    static float data[10 * 20 * 40], back[10 * 20 * 40];
+    const uint64_t extent[] = {10, 20, 40};
     (void)unused;
     for (int kind = 0; kind < HOSTILE_KINDS; kind += FLOE_TEST_STRIDE) {
         const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_BALANCED, modes[kind % 2], false);
         const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
         double sum = 0, true_sum = 0;
         kit_coded coded;
-        hostile_fill(FLOE_F32, (hostile_kind)kind, 20 * 30 * 40, 0.25, 0, 5, data);
+        hostile_fill(FLOE_F32, (hostile_kind)kind, 10 * 20 * 40, 0.25, 0, 5, data);
         floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent), out = kit_chunk(back, FLOE_F32, 3, extent);
         kit_round_trip(&p, &chunk, 1, &coded);
         KIT_MUST(kit_decode(&cpu, &p, &out, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
@@ -154,7 +154,7 @@ static inline void squared_errors(void **unused)
         floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
         const floe_chunk_encode call = {.cpu = &cpu, .params = &p, .chunk = &chunk, .scratch = &arena};
         KIT_MUST(floe_codec_of(p.codec)->squared_error(&call, &sum, NULL) == FLOE_OK);
-        for (int i = 0; i < 20 * 30 * 40; i++)
+        for (int i = 0; i < 10 * 20 * 40; i++)
             if (isfinite(data[i]))
                 true_sum += ((double)data[i] - (double)back[i]) * ((double)data[i] - (double)back[i]);
         assert_true(sum >= true_sum * (1 - 1e-6));
@@ -211,8 +211,8 @@ static inline bool decode_damaged(const floe_codec_params *p, const uint64_t *ex
 
 static inline void damaged_chunks(void **unused)
 {
-    static const uint64_t extent[] = {9, 20, 31};
-    static double data[9 * 20 * 31];
+    static const uint64_t extent[] = {7, 14, 19};
+    static double data[7 * 14 * 19];
     const uint64_t count = 3000 / FLOE_TEST_STRIDE;
     uint64_t state = 11, ngood = 0;
     mutant m = {NULL, 0, 0};
@@ -220,7 +220,7 @@ static inline void damaged_chunks(void **unused)
     for (uint64_t i = 0; i < 12; i++) {
         const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i % 2], modes[i % 4], i & 4);
         kit_coded coded;
-        hostile_fill(p.dtype, i < 6 ? HOSTILE_SMOOTH : HOSTILE_PATCHES, 9 * 20 * 31, 0.25, p.fill_bits, i, data);
+        hostile_fill(p.dtype, i < 6 ? HOSTILE_SMOOTH : HOSTILE_PATCHES, 7 * 14 * 19, 0.25, p.fill_bits, i, data);
         floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
         kit_round_trip(&p, &chunk, 1, &coded);
         for (uint64_t k = 0; k < count / 12; k++) {

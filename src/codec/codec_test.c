@@ -41,7 +41,7 @@ typedef struct shape {
 
 static uint64_t seed_next;
 
-/* One field of this kind through every mode and preset. */
+/* One field of this kind through every mode, with each preset in turn. */
 static void every_mode(floe_dtype dtype, const shape *s, hostile_kind kind)
 {
     const uint64_t n = kit_cells(s->rank, s->extent), fill = hostile_bits(dtype, fill_value);
@@ -50,11 +50,10 @@ static void every_mode(floe_dtype dtype, const shape *s, hostile_kind kind)
     assert_non_null(data);
     hostile_fill(dtype, kind, n, 0.25, fill, seed, data);
     floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
-    for (size_t m = seed % FLOE_TEST_STRIDE; m < HOSTILE_COUNT(modes); m += FLOE_TEST_STRIDE)
-        for (size_t p = 0; p < HOSTILE_COUNT(presets); p++) {
-            floe_codec_params params = params_of(dtype, presets[p], modes[m], (seed + m) & 1);
-            kit_round_trip(&params, &chunk, 1, NULL);
-        }
+    for (size_t m = seed % FLOE_TEST_STRIDE; m < HOSTILE_COUNT(modes); m += FLOE_TEST_STRIDE) {
+        floe_codec_params params = params_of(dtype, presets[(seed + m) / 2 % 2], modes[m], (seed + m) & 1);
+        kit_round_trip(&params, &chunk, 1, NULL);
+    }
     free(data);
 }
 

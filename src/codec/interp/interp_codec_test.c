@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec interp: what tests/lattice_kit.h tries; levels, damage, and what boxes leave out. */
 #define LATTICE_CODEC FLOE_CODEC_INTERP
-enum { LATTICE_SHAPES = 400, LATTICE_LARGE = 5 };
+enum { LATTICE_SHAPES = 160, LATTICE_LARGE = 4 };
 #include "codec/interp/interp_layout.h"
 #include "tests/lattice_kit.h"
 
@@ -61,7 +61,7 @@ static void levels(void **unused)
     static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1};
     static double data[60000], back[60000];
     (void)unused;
-    for (uint64_t i = 0; i < 6 * HOSTILE_COUNT(ranks); i++) {
+    for (uint64_t i = 0; i < 6 * HOSTILE_COUNT(ranks); i += FLOE_TEST_STRIDE) {
         const uint32_t rank = ranks[i / 6];
         const uint64_t *extent = extents[i / 6];
         const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i % 2], modes[i % 4], i % 3);
@@ -212,7 +212,7 @@ static void a_level_without_a_step(void **unused)
     static const uint64_t extent[] = {7, 18};
     static float data[7 * 18];
     (void)unused;
-    for (uint32_t turn = 0; turn < 162; turn++) {
+    for (uint32_t turn = 0; turn < 162; turn += FLOE_TEST_STRIDE) {
         const floe_codec_params p = params_of(FLOE_F32, presets[turn % 2], modes[turn % 4], false);
         for (uint32_t i = 0; i < 7 * 18; i++) {
             const double wave = sin((turn % 9 + 1) * 0.05 * (i / 18)) + sin((turn / 9 % 9 + 1) * 0.1 * (i % 18) + 1);
