@@ -125,7 +125,7 @@ static inline floe_status kit_decode_box(const floe_cpu *cpu, const floe_codec_p
                                          const uint64_t *extent, const void *src, uint64_t nbytes, const uint64_t *lo,
                                          const uint64_t *hi, const floe_field *out, floe_error *err)
 {
-    size_t nscratch = floe_codec_of(params->codec)->workspace(cpu, params, rank, extent);
+    size_t nscratch = floe_codec_of(params->codec)->decode_workspace(cpu, params->dtype, rank, extent);
     kit_block *scratch = kit_scratch(nscratch);
     floe_arena arena = floe_arena_of(scratch->data, nscratch);
     const floe_chunk_decode call = {.cpu = cpu,

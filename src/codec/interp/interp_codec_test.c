@@ -43,7 +43,7 @@ static void check_levels(const floe_codec_params *p, const kit_coded *coded, con
         const uint64_t nbytes = level_nbytes(p, &call, coded);
         assert_true(nbytes <= before);
         before = nbytes;
-        memset(level, 0xEE, sizeof level);
+        memset(level, 0xEE, kit_cells(whole->rank, box) * size);
         KIT_MUST(decode_call(&call, p, coded->block.data, k ? nbytes : coded->nbytes) == FLOE_OK);
         for (uint64_t i = 0; i < kit_cells(whole->rank, box); i++) {
             uint64_t left = i, at = 0, unit = 1;
