@@ -72,8 +72,8 @@ check() {
 # the library that is built without a GPU.
 kernels() { # TARGET...
     local quick=
-    case $(nvcc --help 2>/dev/null || true) in *--Ofast-compile*) quick=-DCMAKE_CUDA_FLAGS=--Ofast-compile=max ;; esac
-    cmake --preset release -B build-cuda -DFLOE_CUDA=ON -DFLOE_WERROR=ON $quick
+    case $(nvcc --help 2>/dev/null || true) in *--Ofast-compile*) quick="-DCMAKE_CUDA_FLAGS=--Ofast-compile=max --compress-mode=none" ;; esac
+    cmake --preset release -B build-cuda -DFLOE_CUDA=ON -DFLOE_WERROR=ON ${quick:+"$quick"}
     cmake --build build-cuda --target "$@"
 }
 

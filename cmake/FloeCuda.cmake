@@ -85,7 +85,9 @@ if(NOT FLOE_CUDA_STATIC)
 endif()
 
 set(compressed -Xfatbin=-compress-all)
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+if(CMAKE_CUDA_FLAGS MATCHES "--compress-mode=")
+  set(compressed)
+elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
   set(compressed --compress-mode=size)
 endif()
 
@@ -146,11 +148,16 @@ if(FLOE_CUDA_LOADED)
   set(FLOE_OBJECTS)
 endif()
 
-# Kernels of f64 take most of nvcc's time, much of it from PTX to registers: PTX alone shows that they compile.
+# Most of nvcc's time goes from PTX to registers: PTX alone shows that kernels compile. Of either type for another architecture, so
+# that both ways of what only 9.0 has are seen.
 set(library_objects ${FLOE_OBJECTS})
 if(FLOE_CUDA_BUILD STREQUAL nvcc)
-  floe_cuda_objects(floe_ptx_f64 SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=64)
-  set_target_properties(floe_ptx_f64 PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 80-virtual)
+  set(ptx_f32 90-virtual)
+  set(ptx_f64 80-virtual)
+  foreach(bits 32 64)
+    floe_cuda_objects(floe_ptx_f${bits} SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=${bits})
+    set_target_properties(floe_ptx_f${bits} PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES ${ptx_f${bits}})
+  endforeach()
 endif()
 
 # libfloe's C, which the objects given are made of, and libfloe_cuda.so: what joins them. The library is found at run time, not
