@@ -264,7 +264,8 @@ static void tight_bounds(void **unused)
                  {FLOE_F64, 1e-8, 16, 2, {400, 500}}};
     static double data[224000], back[224000];
     (void)unused;
-    for (uint32_t i = 0; i < HOSTILE_COUNT(cases); i++) {
+    for (uint32_t i = 0; i < (FLOE_TEST_STRIDE > 7 ? 1 : HOSTILE_COUNT(cases));
+         i++) { /* threads see the same in each */
         const floe_codec_params p =
             params_of(cases[i].dtype, presets[i % 2], (mode){FLOE_BOUND_ABS, cases[i].bound}, false);
         const uint64_t *n = cases[i].extent, ncells = kit_cells(cases[i].rank, n);
