@@ -263,9 +263,9 @@ static void tight_bounds(void **unused)
                  {FLOE_F64, 1e-7, 9, 3, {50, 64, 70}},
                  {FLOE_F64, 1e-8, 16, 2, {400, 500}}};
     static double data[224000], back[224000];
+    const uint32_t ncases = FLOE_TEST_STRIDE > 7 ? 1 : HOSTILE_COUNT(cases); /* to threads all are alike */
     (void)unused;
-    for (uint32_t i = 0; i < (FLOE_TEST_STRIDE > 7 ? 1 : HOSTILE_COUNT(cases));
-         i++) { /* threads see the same in each */
+    for (uint32_t i = 0; i < ncases; i++) {
         const floe_codec_params p =
             params_of(cases[i].dtype, presets[i % 2], (mode){FLOE_BOUND_ABS, cases[i].bound}, false);
         const uint64_t *n = cases[i].extent, ncells = kit_cells(cases[i].rank, n);
