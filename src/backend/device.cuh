@@ -240,7 +240,7 @@ FLOE_DEV void floe_copy_async_commit()
 template <int N> FLOE_DEV void floe_copy_async_wait_but()
 {
 #ifdef FLOE_EMULATED
-    floe_emulated_copy_wait(); /* for all: who relies on some not being there would be wrong */
+    floe_emulated_copy_wait(N);
 #else
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 #endif

@@ -37,8 +37,10 @@ struct copies {
         void *to;
         const void *from;
         uint32_t nbytes, size; /* of size bytes; the rest becomes 0 */
+        uint64_t group;
     } * all;
-    uint32_t n, ncommitted, room;
+    uint64_t ngroups; /* that were committed */
+    uint32_t n, room;
 };
 
 struct bytes {
@@ -413,23 +415,19 @@ void floe_emulated_copy(void *to, const void *from, uint32_t nbytes, uint32_t si
         if (!c->all)
             floe_emulated_die("no memory for copies");
     }
-    c->all[c->n++] = {to, from, nbytes, size};
+    c->all[c->n++] = {to, from, nbytes, size, c->ngroups};
 }
-static void copy_part(const copies::pair &c)
-{
-    memset(c.to, 0, c.size);
-    memcpy(c.to, c.from, c.nbytes);
-}
-void floe_emulated_copy_commit() { me->copying[me->current].ncommitted = me->copying[me->current].n; }
-void floe_emulated_copy_wait()
+void floe_emulated_copy_commit() { me->copying[me->current].ngroups++; }
+void floe_emulated_copy_wait(uint32_t but)
 {
     copies *c = &me->copying[me->current];
-    for (uint32_t i = 0; i < c->ncommitted; i++)
-        copy_part(c->all[i]);
-    for (uint32_t i = c->ncommitted; i < c->n; i++)
-        c->all[i - c->ncommitted] = c->all[i];
-    c->n -= c->ncommitted;
-    c->ncommitted = 0;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->all[i].group + but >= c->ngroups)
+            c->all[left++] = c->all[i];
+        else
+            memcpy(memset(c->all[i].to, 0, c->all[i].size), c->all[i].from, c->all[i].nbytes);
+    c->n = left;
 }
 
 /* Static shared memory is this thread's thread-local memory, that of all kernels: garbage at first, as on a GPU. */
@@ -490,7 +488,7 @@ static void block_threads(worker *b)
     b->nthreads = b->nalive = n.x * n.y * n.z;
     b->nwarps = (b->nthreads + 31) / 32;
     for (uint32_t i = 0; i < b->nthreads; i++) {
-        b->copying[i].n = b->copying[i].ncommitted = 0;
+        b->copying[i].ngroups = b->copying[i].n = 0;
         b->threads[i] = {{i % n.x, i / n.x % n.y, i / n.x / n.y}, block, i % 32, i / 32};
         if (!b->fibers[i])
             b->fibers[i] = floe_fiber_create(thread_main, b);

@@ -178,10 +178,11 @@ __global__ void shared_kernel(uint32_t n)
     FLOE_DYNAMIC_SHARED(uint32_t, s);
     s[n] = 1;
 }
-/* Without the wait nothing has arrived. */
+/* Without the wait nothing has arrived; and by a wait for all but the last ones, not these. */
 __global__ void copy_kernel(const uint4 *from, uint32_t *arrived)
 {
     __shared__ uint4 s[FLOE_WARP];
+    __shared__ uint32_t last[FLOE_WARP];
     const uint32_t lane = floe_lane();
     s[lane].x = 0;
     s[lane].w = 9;
@@ -191,8 +192,15 @@ __global__ void copy_kernel(const uint4 *from, uint32_t *arrived)
         floe_copy4_async(&s[lane].x, &from[lane].x); /* the others stay */
     floe_copy_async_commit();
     arrived[0] += s[lane].x == lane + 1;
+    last[lane] = 0;
+    floe_copy4_async(&last[lane], &from[lane].x);
+    floe_copy_async_commit();
+    floe_copy_async_wait_but<1>();
+    arrived[0] += last[lane] != 0;
+    arrived[2] += s[lane].x == lane + 1;
     floe_copy_async_wait();
     __syncwarp();
+    arrived[2] += last[lane ^ 1] == (lane ^ 1) + 1;
     arrived[1] += s[lane ^ 1].x == (lane ^ 1) + 1 && s[lane ^ 1].w == (lane % 2 ? 9 : 0);
 }
 
@@ -322,12 +330,12 @@ void test_api()
 void test_copies()
 {
     uint4 host[FLOE_WARP], *from = zeroed<uint4>(FLOE_WARP);
-    uint32_t *arrived = zeroed<uint32_t>(2);
+    uint32_t *arrived = zeroed<uint32_t>(3);
     for (uint32_t i = 0; i < FLOE_WARP; i++)
         host[i] = make_uint4(i + 1, 0, 0, 0);
     EXPECT(cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice) == cudaSuccess);
     FLOE_LAUNCH(copy_kernel, 1, FLOE_WARP, 0, NULL, from, arrived);
-    EXPECT(fetch(arrived) == 0 && fetch(arrived + 1) == FLOE_WARP);
+    EXPECT(fetch(arrived) == 0 && fetch(arrived + 1) == FLOE_WARP && fetch(arrived + 2) == 2 * FLOE_WARP);
     EXPECT(cudaFree(from) + cudaFree(arrived) == 0);
 }
 

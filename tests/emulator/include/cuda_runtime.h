@@ -95,10 +95,11 @@ floe_emulated_count floe_emulated_barrier(bool counts, int predicate);
 /* Lets others run: first this block's, then other blocks. */
 void floe_emulated_yield();
 void *floe_emulated_shared();
-/* Copies of `size` bytes to shared memory that arrive as late as they may: when this thread waits for what it committed. */
+/* Copies of `size` bytes to shared memory that arrive as late as they may: when this thread waits for what it committed, but for the last
+ * groups. */
 void floe_emulated_copy(void *to, const void *from, uint32_t nbytes, uint32_t size);
 void floe_emulated_copy_commit();
-void floe_emulated_copy_wait();
+void floe_emulated_copy_wait(uint32_t but);
 [[noreturn]] void floe_emulated_die(const char *why);
 }
 
