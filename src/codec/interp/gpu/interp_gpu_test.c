@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "call/ctx.h"
+#include "device/device.h"
 #include "tests/gpu/contexts_gpu_kit.h"
 #include "tests/hostile_kit.h"
 
@@ -163,7 +165,22 @@ static void compare_compressed(const sample *s, const floe_params *p, const void
     }
 }
 
-/* All, or a box, to the device: as the CPU decodes it. Returns the CPU's status. */
+typedef struct decode_call {
+    const uint8_t *stream;
+    uint64_t nbytes;
+    const uint64_t *lo, *hi;
+    floe_field out;
+    bool decided;
+} decode_call;
+
+static floe_status decode_body(floe_ctx *ctx, void *arg)
+{
+    decode_call *c = arg;
+    return floe_device_decompress(ctx, c->stream, c->nbytes, 0, c->lo, c->hi, &c->out, &c->decided);
+}
+static floe_status decode_alone(floe_ctx *ctx, void *arg) { return floe_device_enter(ctx, decode_body, arg); }
+
+/* All, or a box, to the device: as the CPU decodes it, which does nothing for the GPU. Returns the CPU's status. */
 static floe_status compare_decoded(const sample *s, const uint8_t *stream, uint64_t nbytes, bool boxed)
 {
     sample part = *s;
@@ -186,6 +203,9 @@ static floe_status compare_decoded(const sample *s, const uint8_t *stream, uint6
     if (by_gpu != status)
         fail_msg("%d instead of %d: %s", by_gpu, status, floe_ctx_message(gpu));
     CU(cudaMemcpy(got, d.data, size + GUARD, cudaMemcpyDeviceToHost));
+    decode_call alone = {dev_stream, nbytes, boxed ? lo : NULL, boxed ? hi : NULL, d.field, false};
+    assert_int_equal(floe_ctx_run(gpu, decode_alone, &alone), FLOE_OK);
+    assert_int_equal(alone.decided, status == FLOE_OK);
     for (uint64_t i = 0; i < size && status == FLOE_OK; i++)
         if (got[i] != wanted[i])
             fail_msg("%s: byte %llu of %llu", boxed ? "box" : "all", (unsigned long long)i, (unsigned long long)size);
