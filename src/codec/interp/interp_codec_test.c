@@ -105,6 +105,39 @@ static void damaged_levels(void **unused)
     }
 }
 
+/* Noise that no sample has seen: entropy chunks are longer than 2 bytes can say. */
+static void wide_sizes(void **unused)
+{
+    static const uint64_t extent[] = {2048, 512}, zero[] = {0, 0}, shape[] = {1024, 256};
+    static float data[2048 * 512], level[1024 * 256], whole[2048 * 512];
+    const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_BALANCED, (mode){FLOE_BOUND_ABS, 1}, false);
+    const floe_field chunk = kit_chunk(data, p.dtype, 2, extent), all = kit_chunk(whole, p.dtype, 2, extent),
+                     out = kit_chunk(level, p.dtype, 2, shape);
+    const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    floe_chunk_decode call = {.rank = 2, .extent = extent, .lo = zero, .hi = shape, .out = &out, .level = 1};
+    uint64_t state = 5;
+    kit_coded coded;
+    (void)unused;
+    for (uint64_t i = 0; i < 2048 * 512; i++)
+        data[i] = i % 512 >= 384 || hostile_below(&state, 400) == 0 ? (float)hostile_below(&state, 16000) : 0;
+    kit_round_trip(&p, &chunk, 1, &coded);
+    assert_true(coded.block.data[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_SIZES);
+    KIT_MUST(kit_decode(&cpu, &p, &all, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+    const uint64_t nbytes = level_nbytes(&p, &call, &coded);
+    assert_int_equal(decode_call(&call, &p, coded.block.data, nbytes), FLOE_OK);
+    for (uint64_t i = 0; i < 1024 * 256; i++)
+        assert_memory_equal(&level[i], &whole[i / 256 * 1024 + i % 256 * 2], sizeof(float));
+    for (int k = 0; k < 20; k++) {
+        uint8_t *byte = coded.block.data + hostile_below(&state, nbytes);
+        const uint8_t bit = (uint8_t)(1 << hostile_below(&state, 8));
+        *byte ^= bit;
+        const floe_status status = decode_call(&call, &p, coded.block.data, nbytes);
+        assert_true(status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
+        *byte ^= bit;
+    }
+    kit_block_free(&coded.block);
+}
+
 /* Any byte that is damaged is found, and no value changes that is not said to be lost. */
 static void damage_is_bounded(void **unused)
 {
@@ -320,6 +353,7 @@ int main(void)
                                        cmocka_unit_test(damaged_chunks),
                                        cmocka_unit_test(levels),
                                        cmocka_unit_test(damaged_levels),
+                                       cmocka_unit_test(wide_sizes),
                                        cmocka_unit_test(damage_is_bounded),
                                        cmocka_unit_test(boxes_leave_chunks_out),
                                        cmocka_unit_test(threads_share_boxes),
