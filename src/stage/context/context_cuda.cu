@@ -540,8 +540,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             context_by_kind(g, [&](auto walk) {
                 floe_ans_reader in;
                 walk.begin(g, chunk, space, g.window);
-                const bool begun = floe_ans_begin(in, walk.lanes, job.src + place[0], (uint32_t)(place[1] - place[0]),
-                                                  (uint16_t *)ring);
+                const uint64_t nbytes = place[1] - place[0];
+                const bool begun = nbytes <= UINT32_MAX && floe_ans_begin(in, walk.lanes, job.src + place[0],
+                                                                          (uint32_t)nbytes, (uint16_t *)ring);
                 if (begun)
                     decode_chunk(walk, g, d, in);
                 if ((!begun || !floe_ans_ended(in)) && floe_lane() == 0)
