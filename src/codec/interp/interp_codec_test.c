@@ -105,7 +105,7 @@ static void damaged_levels(void **unused)
     }
 }
 
-/* Noise that no sample has seen: entropy chunks are longer than 2 bytes can say. */
+/* Noise outside the sample: entropy chunks are longer than 2 bytes can say. */
 static void wide_sizes(void **unused)
 {
     static const uint64_t extent[] = {2048, 512}, zero[] = {0, 0}, shape[] = {1024, 256};
@@ -162,7 +162,7 @@ static void damage_is_bounded(void **unused)
             floe_chunk_decode call = {
                 .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
             call.user = &l;
-            if (k & 1) /* a second place, often of raw bits, which states know nothing of */
+            if (k & 1) /* a second place, often of raw bits, which states do not show */
                 *first ^= (uint8_t)(1 << hostile_below(&state, 8));
             *byte ^= (uint8_t)(1 + hostile_below(&state, 255));
             memset(lost, 0, sizeof lost);

@@ -460,7 +460,7 @@ static floe_status pack(encoding *e)
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
     job.steps_at = job.header_nbytes - (job.nsteps * job.step_nbytes + 3) / 4 * 4; /* zeros follow them */
-    static_assert(FLOE_INTERP_DEV_STEPS == FLOE_INTERP_STEPS, "all steps");
+    static_assert((int)FLOE_INTERP_DEV_STEPS == (int)FLOE_INTERP_STEPS, "all steps");
     for (uint32_t i = 0; i < job.nsteps; i++)
         job.checked[job.nsteps - 1 - i] = (uint8_t)e->chunk.plan.steps[i].checked;
     job.checks = c->checks;
