@@ -331,7 +331,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
         nchunks += p->steps[i].nchunks;
     const uint32_t each = floe_interp_size_nbytes(&d->chunk);
     const uint8_t *sizes = floe_read_bytes(from, nchunks * each);
-    const uint8_t *checks = d->chunk.checks ? floe_read_bytes(from, floe_interp_checks_nbytes(&d->chunk)) : sizes;
+    const uint8_t *checks = floe_read_bytes(from, floe_interp_checks_nbytes(&d->chunk));
     FLOE_CHECK(err, sizes && checks && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
                "interp chunk: it ends within the sizes of its parts");
     FLOE_TRY(check_head(d, from->at, err));

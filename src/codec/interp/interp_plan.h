@@ -40,7 +40,7 @@ typedef struct floe_interp_coding {
 
 static inline uint64_t floe_interp_nchecks(const floe_interp_coding *c)
 {
-    return floe_ceil_div(c->nchunks, (uint64_t)1 << c->checked);
+    return floe_ans_nchecks(c->nchunks, c->checked);
 }
 
 /* Bytes of the records of a step; and whole units of 16. */

@@ -18,7 +18,7 @@ enum {
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
     CHECKED_NBYTES = 1024,
-    STATE_BITS = 17,   /* of its own, beyond what it carries */
+    STATE_BITS = 17,   /* at least, beyond what it carries */
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */

@@ -112,6 +112,11 @@ FLOE_HD uint32_t floe_ans_check_word(uint64_t index, uint32_t word)
 }
 /* By the sum over words. */
 FLOE_HD uint16_t floe_ans_check_of(uint32_t sum) { return (uint16_t)(sum ^ sum >> 16); }
+/* Checks of so many chunks, each of 2^checked of them, the last one of those that are left. */
+FLOE_HD uint64_t floe_ans_nchecks(uint64_t nchunks, uint32_t checked)
+{
+    return floe_ceil_div(nchunks, (uint64_t)1 << checked);
+}
 
 /* ---- costs, to compare tables ------------------------------------------------------------------------------------------ */
 

@@ -54,7 +54,7 @@ FLOE_DEV uint32_t make_checks(const job &j)
     uint32_t n = 0;
     for (uint32_t i = 0; i < j.nsteps; i++) {
         const floe_context_dev_grid &g = j.record.context.grids[i];
-        const uint32_t each = 1u << j.checked[i], nchecks = (g.nchunks + each - 1) / each;
+        const uint32_t each = 1u << j.checked[i], nchecks = (uint32_t)floe_ans_nchecks(g.nchunks, j.checked[i]);
         for (uint32_t c = threadIdx.x; c < nchecks; c += PLACERS) {
             const uint32_t *sums = j.record.context.sums + g.first + c * each, left = g.nchunks - c * each;
             uint32_t sum = 0;
