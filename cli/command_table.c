@@ -158,9 +158,9 @@ const cli_command cli_commands[] = {
          "its values become NaN, and the exit code is 3 when anything was lost.\n"
          "--level K gives a preview from few of the bytes: of codec interp each value as without it, of codec wavelet "
          "means. The "
-         "checksums of chunks, which are of all their bytes, are not checked then: parts of codec interp have checks "
-         "of "
-         "their own, of codec wavelet some damage is not found. With --salvage it works on a stream that was cut "
+         "checksums of chunks, which are of all their bytes, are not checked then: parts of a level have checks of "
+         "their own, but in streams of floe's first formats of these codecs. With --salvage it works on a stream that "
+         "was cut "
          "short.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
          "--index; and without an index one of variable rate is read by one thread of the CPU.",

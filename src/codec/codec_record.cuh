@@ -16,7 +16,7 @@ enum { PLACERS = 1024 /* threads of the block */ };
 struct placing {
     const floe_codec_record_job &j;
     uint64_t at;
-    uint32_t npieces;
+    uint32_t npieces, nchecks;
 };
 
 FLOE_DEV bool writes_places() { return threadIdx.x == 0; }
@@ -30,6 +30,14 @@ FLOE_DEV void place_piece(placing &p, const void *src, uint64_t nbytes)
         p.j.pieces[p.npieces] = piece;
     p.npieces++;
     p.at += nbytes;
+}
+
+FLOE_DEV void place_check(placing &p, uint64_t begin, uint64_t end, uint64_t at)
+{
+    const floe_codec_check check = {begin, end, at};
+    if (writes_places())
+        p.j.checks[p.nchecks] = check;
+    p.nchecks++;
 }
 
 FLOE_DEV void place_tables(placing &p, uint32_t grid)
@@ -104,6 +112,7 @@ FLOE_DEV void end_record(const placing &p)
     ends[0] = p.npieces;
     ends[1] = p.at;
     ends[2] = raw;
+    ends[3] = p.nchecks;
     const floe_dev_record record = {begin, payload, 0};
     const floe_dev_chunk_stats none = {0, 0, 0, 0}, found = {j.nexceptions, 0, *j.max_error, *j.max_pw_error};
     *j.out.record = record;

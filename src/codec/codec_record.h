@@ -19,11 +19,16 @@ typedef struct floe_codec_piece {
     uint64_t at, nbytes; /* from the start of the payload */
 } floe_codec_piece;
 
+/* Words of the payload: that at `at`, 0 so far, is the sum of floe_ans_check_word over those from begin to end - 1, itself left out. */
+typedef struct floe_codec_check {
+    uint64_t begin, end, at;
+} floe_codec_check;
+
 typedef struct floe_codec_record_job {
     floe_context_job context; /* its grids have been encoded */
     bool raw; /* values are to be stored as they are, which they also are where all else is longer than most */
     uint64_t most, least;              /* least: of any payload */
-    const uint8_t *raw_header, *zeros; /* aligned; zeros: 4 */
+    const uint8_t *raw_header, *zeros; /* aligned; zeros: 8 */
     uint32_t raw_header_nbytes, size;  /* size: of a value */
     floe_interp_view values;
     uint64_t shape[FLOE_INTERP_RANK], nexceptions;
@@ -33,10 +38,11 @@ typedef struct floe_codec_record_job {
     floe_codec_piece *pieces;
     uint64_t *places; /* of entropy chunks, in words of 32 bits from the first of their run */
     uint32_t *sizes;  /* as they are written */
-    uint64_t
-        *chunks_at; /* of each grid: where its run begins; then: how many pieces, where all ends, whether it is raw */
+    floe_codec_check *checks;
+    uint64_t *
+        chunks_at; /* of each grid: where its run begins; then: how many pieces, where all ends, whether it is raw, how many checks */
 } floe_codec_record_job;
-/* Copies what is placed. Returns a cudaError_t as a number. */
+/* Copies what is placed; then, in a launch of its own, makes the checks. Returns a cudaError_t as a number. */
 int floe_codec_record_cuda(const floe_codec_record_job *job, void *stream);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A chunk's record: all blocks copy what is placed. */
+/* A chunk's record: all blocks copy what is placed, and add up its checks. */
 #include "codec/codec_record.cuh"
 
 /* nbytes from src, aligned to 4, to wherever dst is; by threads me, me + step, ... Up to 3 bytes behind those of src are read. */
@@ -77,10 +77,32 @@ __global__ void __launch_bounds__(THREADS) codec_record_kernel(const __grid_cons
         payload[i] = 0;
 }
 
+__global__ void __launch_bounds__(THREADS) codec_checks_kernel(const __grid_constant__ job j)
+{
+    const uint64_t *ends = j.chunks_at + j.context.ngrids, step = (uint64_t)gridDim.x * THREADS;
+    if (*j.context.status != FLOE_OK || ends[2])
+        return;
+    uint32_t *words = (uint32_t *)record_payload(j);
+    for (uint64_t c = 0; c < ends[3]; c++) {
+        const floe_codec_check check = j.checks[c];
+        const uint64_t begin = check.begin + blockIdx.x * (uint64_t)THREADS;
+        uint32_t sum = 0;
+        if (begin + threadIdx.x / FLOE_WARP * FLOE_WARP >= check.end)
+            continue;
+        for (uint64_t i = begin + threadIdx.x; i < check.end; i += step)
+            sum += i == check.at ? 0 : floe_ans_check_word(i, words[i]);
+        sum = floe_warp_sum(sum);
+        if (floe_lane() == 0)
+            atomicAdd(words + check.at, sum);
+    }
+}
+
 } // namespace
 
 int floe_codec_record_cuda(const floe_codec_record_job *job, void *stream)
 {
-    FLOE_LAUNCH(codec_record_kernel, 4 * floe_gpu_limits_cuda().processors, THREADS, 0, (cudaStream_t)stream, *job);
+    const uint32_t processors = floe_gpu_limits_cuda().processors;
+    FLOE_LAUNCH(codec_record_kernel, 4 * processors, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(codec_checks_kernel, processors, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

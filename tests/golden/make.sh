@@ -226,6 +226,8 @@ wavelet-raw-f64     noise       6x7        f64 abs=1e-30  balanced --codec wavel
 wavelet-one-f32     turbulence  1          f32 abs=1e-2   balanced --codec wavelet
 wavelet-chunks-f32  mixing      12x14x20   f32 rel=1e-3   balanced --codec wavelet --chunk 5x9x20
 wavelet-short-f32   mixing      16x36x40   f32 rel=1e-2   balanced --codec wavelet
+wavelet-checks-f32  turbulence  13x22x41   f32 rel=1e-3   balanced --codec wavelet
+wavelet-checks-f64  weather     6x20x25    f64 rel=1e-3   fast     --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

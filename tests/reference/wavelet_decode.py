@@ -4,9 +4,10 @@ from nothing else."""
 from fractions import Fraction
 from itertools import product
 from math import isfinite, prod
+from struct import unpack
 
 from base import Reader, ceil_div, need
-from interp_decode import Chunk, Grid, Real, Spec, read_tables
+from interp_decode import Chunk, Grid, Real, Spec, mixed, read_tables
 from lorenzo_decode import exp2
 
 
@@ -90,7 +91,7 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] in (1, 2) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+        need(h[0] in (1, 2, 3) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
              h[7] < 4 and h[8] <= 56 and h[10] < (16 if h[0] > 1 else 1) and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
@@ -207,6 +208,8 @@ class WaveletChunk:
             need(not self.packet or self.slowest not in steps[-1].axes, "wavelet: a step along the packet")
             n = steps[-1].coarse
         packed = int.from_bytes(r.take(ceil_div(prod(n) * nbits, 8)), "little")
+        self.checked = 0
+        self.check()
         self.a = [0.0] * self.n
         for i, point in enumerate(product(*map(range, n))):
             q = least + (packed >> i * nbits & (1 << nbits) - 1)
@@ -215,6 +218,7 @@ class WaveletChunk:
         tables = None
         for step in reversed(steps):
             records, tables = self.records(step.spec, step.grid, tables)
+            self.check()
             self.details(step, records)
             for axis in step.axes:
                 self.undo(step.fine, axis)
@@ -223,6 +227,17 @@ class WaveletChunk:
             for _ in range(level):
                 n[self.slowest] = ceil_div(n[self.slowest], 2)
             self.undo(n, self.slowest)
+
+    def check(self):
+        """That of the words since the last one."""
+        r = self.r
+        if self.version < 3:
+            return
+        need(not any(r.take(-r.at % 4)), "wavelet: padding")
+        words = unpack("<%dI" % ((r.at - self.checked) // 4), self.payload[self.checked:r.at])
+        found = sum(mixed(self.checked // 4 + i, word) for i, word in enumerate(words)) & 0xFFFFFFFF
+        need(found == r.number(4), "wavelet: a check")
+        self.checked = r.at
 
     def details(self, step, records):
         k, m = len(step.axes), step.coarse

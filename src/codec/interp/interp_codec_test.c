@@ -77,40 +77,6 @@ static void levels(void **unused)
     }
 }
 
-/* One bit after another of the bytes that a level takes: each is found. */
-static void invert_bits(const floe_codec_params *p, floe_chunk_decode *call, const kit_coded *coded, uint64_t nbytes,
-                        uint32_t n)
-{
-    uint64_t state = 5;
-    for (uint32_t k = 0; k < n; k++) {
-        uint8_t *byte = coded->block.data + hostile_below(&state, nbytes);
-        const uint8_t bit = (uint8_t)(1 << hostile_below(&state, 8));
-        *byte ^= bit;
-        const floe_status status = decode_call(call, p, coded->block.data, nbytes);
-        assert_true(status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
-        *byte ^= bit;
-    }
-}
-
-static void damaged_levels(void **unused)
-{
-    static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0}, shape[] = {12, 35, 45};
-    static float data[24 * 70 * 90], level[12 * 35 * 45];
-    (void)unused;
-    for (uint64_t turn = 0; turn < 2; turn++) {
-        const floe_codec_params p = params_of(FLOE_F32, presets[turn], modes[1], false);
-        const floe_field chunk = kit_chunk(data, p.dtype, 3, extent), out = kit_chunk(level, p.dtype, 3, shape);
-        floe_chunk_decode call = {.rank = 3, .extent = extent, .lo = zero, .hi = shape, .out = &out, .level = 1};
-        kit_coded coded;
-        hostile_fill(p.dtype, HOSTILE_SMOOTH, 24 * 70 * 90, 0.25, p.fill_bits, turn, data);
-        kit_round_trip(&p, &chunk, 1, &coded);
-        const uint64_t nbytes = level_nbytes(&p, &call, &coded);
-        invert_bits(&p, &call, &coded, nbytes, 300 / FLOE_TEST_STRIDE);
-        assert_int_equal(decode_call(&call, &p, coded.block.data, nbytes), FLOE_OK);
-        kit_block_free(&coded.block);
-    }
-}
-
 /* Noise outside the sample: entropy chunks are longer than 2 bytes can say. */
 static void wide_sizes(void **unused)
 {

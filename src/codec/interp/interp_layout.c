@@ -50,10 +50,8 @@ void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_curs
 
 uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes)
 {
-    uint32_t sum = 0;
-    for (uint64_t i = 0; i < nbytes / 4; i++)
-        sum += floe_interp_check_word(i, floe_load32(head + 4 * i));
-    return sum;
+    return floe_ans_check_sum(head, 0, FLOE_INTERP_CHECK_WORD) +
+           floe_ans_check_sum(head, FLOE_INTERP_CHECK_WORD + 1, nbytes / 4);
 }
 
 /* ---- read -------------------------------------------------------------------------------------------------------------- */

@@ -132,6 +132,7 @@ int main(void)
                                        cmocka_unit_test(squared_errors_of_no_bound),
                                        cmocka_unit_test(damaged_chunks),
                                        cmocka_unit_test(levels),
+                                       cmocka_unit_test(damaged_levels),
                                        cmocka_unit_test(boxes_leave_chunks_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

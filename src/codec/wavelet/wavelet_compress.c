@@ -65,17 +65,42 @@ static void make_tables(encoder *e)
 
 /* ---- the chunk --------------------------------------------------------------------------------------------------------- */
 
-static void write_steps(const encoder *e, const uint8_t *base, floe_cursor *to)
+/* Checks, of which one stands behind each part. */
+typedef struct checks {
+    uint8_t *at[FLOE_WAVELET_STEPS + 1];
+    uint32_t n;
+} checks;
+
+static void leave_check(checks *c, const uint8_t *base, floe_cursor *to)
+{
+    floe_interp_pad_write(to, base);
+    c->at[c->n++] = floe_write_space(to, FLOE_WAVELET_CHECK_NBYTES);
+}
+
+/* All before them is written. */
+static void make_checks(const checks *c, const uint8_t *base)
+{
+    uint64_t from = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const uint64_t at = (uint64_t)(c->at[i] - base);
+        floe_store32(c->at[i], floe_ans_check_sum(base, from / 4, at / 4));
+        from = at + FLOE_WAVELET_CHECK_NBYTES;
+    }
+}
+
+static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &e->chunk.plan;
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * e->chunk.anchors.nbits;
     uint8_t *anchors = floe_write_space(to, floe_ceil_div(nbits, 8));
     if (anchors && nbits)
         memcpy(anchors, e->chunk.anchors.bits, floe_ceil_div(nbits, 8));
+    leave_check(c, base, to);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
         const floe_wavelet_records_way way = {e->listed[i], &e->tables[e->tables_of[i]], p->steps[i].tables, base};
         floe_wavelet_records_write(&e->entropy, &r, &way, to);
+        leave_check(c, base, to);
     }
 }
 
@@ -83,15 +108,17 @@ static void write_steps(const encoder *e, const uint8_t *base, floe_cursor *to)
 static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity), front = to;
+    checks c = {.n = 0};
     if (!floe_wavelet_marks_sort(e))
         return false;
     floe_wavelet_header_write(&e->chunk, e->narrow, &to);
     if (e->chunk.kind == FLOE_WAVELET_CODED)
-        write_steps(e, dst, &to);
+        write_steps(e, dst, &c, &to);
     floe_wavelet_marks_write(e, dst, &to);
     if (to.bad)
         return false;
     floe_wavelet_header_write(&e->chunk, e->narrow, &front);
+    make_checks(&c, dst);
     *nbytes = (uint64_t)(to.at - dst);
     return true;
 }

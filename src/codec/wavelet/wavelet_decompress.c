@@ -25,6 +25,7 @@ typedef struct decoder {
     uint8_t *records;
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
     floe_context_tables *tables;           /* of a step, then those of marks */
+    uint64_t checked;                      /* where the last check ended */
 } decoder;
 
 static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
@@ -107,11 +108,27 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
     return true;
 }
 
+/* Of a whole chunk another check has held. */
+static floe_status read_check(decoder *d, floe_reader *from, floe_error *err)
+{
+    const uint8_t *src = d->call->src;
+    const uint64_t at = (uint64_t)(from->at - src), end = floe_wavelet_check_end(&d->chunk, at);
+    FLOE_CHECK(err, floe_read_bytes(from, end - at), FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+    if (d->chunk.checks && d->call->level) {
+        const uint8_t *check = src + end - FLOE_WAVELET_CHECK_NBYTES;
+        const uint32_t sum = floe_ans_check_sum(src, d->checked / 4, (uint64_t)(check - src) / 4);
+        FLOE_CHECK(err, sum == floe_load32(check), FLOE_ERR_CHECKSUM, "wavelet chunk: a part of it is damaged");
+        d->checked = end;
+    }
+    return FLOE_OK;
+}
+
 static floe_status read_anchors(decoder *d, floe_reader *from, floe_error *err)
 {
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&d->chunk.plan)) * d->chunk.anchors.nbits;
     d->chunk.anchors.bits = floe_read_bytes(from, floe_ceil_div(nbits, 8));
     FLOE_CHECK(err, d->chunk.anchors.bits, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its anchors");
+    FLOE_TRY(read_check(d, from, err));
     floe_wavelet_anchors_decode(&d->bands, &d->chunk.anchors);
     return FLOE_OK;
 }
@@ -141,9 +158,11 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     for (uint32_t i = level->step; i < p->nsteps; i++)
         floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
     *d->tables = (floe_context_tables){.ntables = {0}};
-    for (uint32_t i = p->nsteps; i-- > level->step;)
+    for (uint32_t i = p->nsteps; i-- > level->step;) {
         FLOE_CHECK(err, decode_step(d, i, &wanted[i], &ranges, from), FLOE_ERR_FORMAT,
                    "wavelet chunk: the codes of step %u are damaged", i);
+        FLOE_TRY(read_check(d, from, err));
+    }
     while (k-- > level->kept && floe_wavelet_packet_step(p, k, &s))
         floe_wavelet_step_undo(&d->bands, &s, &packet[k]);
     return FLOE_OK;

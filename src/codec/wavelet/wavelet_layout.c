@@ -68,21 +68,12 @@ static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to
         write_step(&p->steps[i], to);
 }
 
-/* The first that has what the chunk needs: 2 has shorter entropy chunks. */
-static uint8_t version_of(const floe_wavelet_chunk *c)
-{
-    uint32_t shorter = c->shorter[0] | c->shorter[1];
-    for (uint32_t i = 0; i < c->plan.nsteps && c->kind == FLOE_WAVELET_CODED; i++)
-        shorter |= c->plan.steps[i].shorter;
-    return shorter ? 2 : 1;
-}
-
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
     const bool coded = c->kind == FLOE_WAVELET_CODED;
     const uint8_t head[FLOE_WAVELET_HEADER_NBYTES] = {
-        version_of(c),
+        FLOE_WAVELET_VERSION,
         (uint8_t)c->kind,
         (uint8_t)(coded ? p->nsteps : 0),
         c->log,
@@ -115,7 +106,8 @@ static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_
     const uint32_t how = floe_read8(from);
     s->width = how & 3;
     c->shorter = how >> 2;
-    if (!good || from->bad || s->width < 1 || s->width > 2 || c->shorter > (version < 2 ? 0 : FLOE_WAVELET_SHORTER))
+    if (!good || from->bad || s->width < 1 || s->width > 2 ||
+        c->shorter > (version > FLOE_WAVELET_LONG_CHUNKS ? FLOE_WAVELET_SHORTER : 0))
         return false;
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         c->exponent[class] = (int8_t)floe_read8(from);
@@ -155,8 +147,8 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
     const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
                 h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 &&
-                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] < (h[0] < 2 ? 1 : 16) &&
-                h[11] == 0;
+                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS &&
+                h[10] < (h[0] > FLOE_WAVELET_LONG_CHUNKS ? 16 : 1) && h[11] == 0;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
     good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
     good = good && (!(packet || h[6] >> 2) || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
@@ -172,6 +164,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->kind = (floe_wavelet_kind)h[1];
     c->plan.nsteps = h[2];
     c->log = h[3];
+    c->checks = h[0] > FLOE_WAVELET_UNCHECKED;
     c->plan.bank = (floe_wavelet_bank)h[4];
     c->plan.one_sided = h[5] & 15;
     c->plan.packet = h[5] >> 4;

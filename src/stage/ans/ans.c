@@ -86,6 +86,14 @@ void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t 
 
 /* ---- lanes ------------------------------------------------------------------------------------------------------------- */
 
+uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end)
+{
+    uint32_t sum = 0;
+    for (uint64_t i = first; i < end; i++)
+        sum += floe_ans_check_word(i, floe_load32(bytes + 4 * i));
+    return sum;
+}
+
 static uint32_t words_of(const floe_ans_encoder *e) { return (uint32_t)(e->end - e->at); }
 
 /* Words of 32 bits that a short chunk takes; nlanes: there is none, or it is no shorter. */

@@ -29,6 +29,9 @@ void floe_ans_symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_a
 /* slots: 2^bits symbols, by the low bits of a state; spans: freq | start << 16 of each symbol. Of an empty table: of zeros. */
 void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t *slots, uint32_t *spans);
 
+/* The sum of floe_ans_check_word over words first to end - 1 of bytes. */
+uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end);
+
 /* ---- lanes ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct floe_ans_encoder {

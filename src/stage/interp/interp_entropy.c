@@ -133,14 +133,6 @@ typedef struct encoding {
     uint32_t sum[FLOE_CPU_MAX_THREADS * SLOTS]; /* for checks */
 } encoding;
 
-static uint32_t sum_of(const uint8_t *chunk, uint64_t nbytes)
-{
-    uint32_t sum = 0;
-    for (uint64_t i = 0; i < nbytes / 4; i++)
-        sum += floe_ans_check_word(i, floe_load32(chunk + 4 * i));
-    return sum;
-}
-
 static void encode_task(void *arg, uint64_t i, uint32_t worker)
 {
     encoding *l = arg;
@@ -152,7 +144,7 @@ static void encode_task(void *arg, uint64_t i, uint32_t worker)
         return;
     l->nbytes[i] = l->e->ops->encode(l->r->spec, &chunk, l->r->data, l->e->symbols, s);
     floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * l->slot);
-    l->sum[i] = sum_of(l->e->slots + i * l->slot, l->nbytes[i]);
+    l->sum[i] = floe_ans_check_sum(l->e->slots + i * l->slot, 0, l->nbytes[i] / 4);
 }
 
 static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
@@ -224,7 +216,8 @@ static bool is_checked(const decoding *d, uint64_t i)
     const uint64_t check = (d->first + i) >> d->stream->checked, first = (check << d->stream->checked) - d->first;
     uint32_t sum = 0;
     for (uint64_t k = first; k < d->n && (d->first + k) >> d->stream->checked == check; k++)
-        sum += floe_ans_check_word(k - first, sum_of(d->stream->src + d->place[k], d->place[k + 1] - d->place[k]));
+        sum += floe_ans_check_word(
+            k - first, floe_ans_check_sum(d->stream->src + d->place[k], 0, (d->place[k + 1] - d->place[k]) / 4));
     return floe_ans_check_of(sum) == floe_load16(d->stream->checks + 2 * check);
 }
 

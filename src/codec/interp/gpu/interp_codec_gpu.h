@@ -43,6 +43,7 @@ typedef struct floe_interp_gpu_encode {
     uint32_t *counts, *chunk_sizes, *sizes, *lists, *sums;
     uint16_t *checks;
     uint64_t *done, *slot_ends, *chunks_at, *apart;
+    floe_codec_check *check;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
     floe_context_dev_window *windows;

@@ -103,7 +103,6 @@ typedef struct floe_interp_dev_set {
     uint32_t grid;
 } floe_interp_dev_set;
 
-/* Behind chunks_at of a record stands where the head ends. */
 typedef struct floe_interp_pack_job {
     floe_codec_record_job record;
     uint32_t nsteps; /* so many grids are steps; those behind are masks */
@@ -116,8 +115,6 @@ typedef struct floe_interp_pack_job {
     floe_interp_dev_set sets[FLOE_INTERP_SETS];
 } floe_interp_pack_job;
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream);
-/* Adds up the check of the head, which has been copied. */
-int floe_interp_check_cuda(const floe_interp_pack_job *job, void *stream);
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------ */
 

@@ -56,6 +56,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
         floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
+    c->check = floe_arena_take(a, 1, sizeof *c->check);
     c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
@@ -488,10 +489,10 @@ static floe_status pack(encoding *e)
     record->pieces = c->pieces;
     record->places = c->s.places;
     record->sizes = c->sizes;
+    record->checks = c->check;
     record->chunks_at = c->chunks_at;
     FLOE_CUDA(e->err, floe_interp_place_cuda(&job, e->stream));
     FLOE_CUDA(e->err, floe_codec_record_cuda(record, e->stream));
-    FLOE_CUDA(e->err, floe_interp_check_cuda(&job, e->stream));
     return FLOE_OK;
 }
 

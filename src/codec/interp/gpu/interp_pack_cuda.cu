@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a chunk: one block finds where each part goes; what is copied is summed up, then, for the check of the head. */
+/* The bytes of a chunk: one block finds where each part goes. */
 #include "codec/codec_record.cuh"
 #include "codec/interp/gpu/interp_dev.h"
 
 namespace
 {
-
-enum { THREADS = 256 };
 
 typedef floe_interp_pack_job job;
 
@@ -69,7 +67,7 @@ FLOE_DEV uint32_t make_checks(const job &j)
 
 __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_constant__ job j)
 {
-    placing p = {j.record, 0, 0};
+    placing p = {j.record, 0, 0, 0};
     const bool stops = *j.record.context.status != FLOE_OK;
     __syncthreads();
     if (stops)
@@ -84,24 +82,10 @@ __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_cons
         for (uint32_t i = 0; i < j.nsteps; i++)
             place_tables(p, i);
         place_sizes(p, r, j.checks, make_checks(j));
-        if (writes_places())
-            j.record.chunks_at[j.record.context.ngrids + 3] = p.at;
+        place_check(p, 0, p.at / 4, FLOE_INTERP_CHECK_WORD);
         place_chunks(p, 0, j.nsteps, r);
     }
     end_record(p);
-}
-
-__global__ void __launch_bounds__(THREADS) interp_check_kernel(const __grid_constant__ job j)
-{
-    const uint64_t *ends = j.record.chunks_at + j.record.context.ngrids;
-    if (*j.record.context.status != FLOE_OK || ends[2])
-        return;
-    uint32_t *head = (uint32_t *)record_payload(j.record), sum = 0;
-    for (uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < ends[3] / 4; i += (uint64_t)gridDim.x * THREADS)
-        sum += floe_interp_check_word(i, head[i]);
-    sum = floe_warp_sum(sum);
-    if (floe_lane() == 0)
-        atomicAdd(head + FLOE_INTERP_CHECK_WORD, sum);
 }
 
 } // namespace
@@ -109,11 +93,5 @@ __global__ void __launch_bounds__(THREADS) interp_check_kernel(const __grid_cons
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream)
 {
     FLOE_LAUNCH(interp_place_kernel, 1, PLACERS, 0, (cudaStream_t)stream, *job);
-    return (int)cudaGetLastError();
-}
-
-int floe_interp_check_cuda(const floe_interp_pack_job *job, void *stream)
-{
-    FLOE_LAUNCH(interp_check_kernel, floe_gpu_limits_cuda().processors, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

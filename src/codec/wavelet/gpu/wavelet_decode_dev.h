@@ -27,6 +27,7 @@ typedef struct floe_wavelet_open_job {
     uint64_t nbytes, at; /* at: where to begin */
     floe_context_dev_grid *grids;
     uint32_t ngrids, nsteps;         /* nsteps: grids that may have the tables of the one before */
+    bool checks;                     /* there are some, one behind each step; they are not looked at */
     floe_context_dev_tables *tables; /* ngrids, and one more that is 0 */
     uint64_t *places, *cursor;       /* cursor: where it ended */
     uint32_t *status;

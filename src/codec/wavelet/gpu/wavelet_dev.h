@@ -175,15 +175,16 @@ typedef struct floe_wavelet_dev_part {
 } floe_wavelet_dev_part;
 enum {
     FLOE_WAVELET_DEV_PARTS = 66,
-    FLOE_WAVELET_DEV_PIECES = 5 * FLOE_WAVELET_DEV_PARTS + 4,
+    FLOE_WAVELET_DEV_PIECES = 6 * FLOE_WAVELET_DEV_PARTS + 5,
     FLOE_WAVELET_DEV_HEADER = 2048
 };
 
 typedef struct floe_wavelet_pack_job {
     floe_codec_record_job record;
     floe_wavelet_dev_part *parts;
-    uint32_t nparts, header_nbytes;
-    const uint8_t *header; /* aligned */
+    bool coded;
+    uint32_t nparts, nsteps, header_nbytes; /* nsteps: parts that are steps, the first ones */
+    const uint8_t *header;                  /* aligned */
     const void *anchors, *literals;
     uint64_t anchors_nbytes, literals_nbytes;
 } floe_wavelet_pack_job;

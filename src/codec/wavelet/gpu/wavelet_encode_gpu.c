@@ -141,7 +141,8 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
-    c->chunks_at = floe_arena_take(a, coded + 3, sizeof *c->chunks_at);
+    c->checks = floe_arena_take(a, FLOE_WAVELET_DEV_PARTS, sizeof *c->checks);
+    c->chunks_at = floe_arena_take(a, coded + 4, sizeof *c->chunks_at);
     c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
     c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
     c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);
@@ -467,6 +468,8 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     floe_wavelet_pack_job job = {.parts = c->parts, .nparts = e->nparts, .header = c->header};
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
+    job.coded = p->chunk.kind == FLOE_WAVELET_CODED;
+    job.nsteps = job.coded ? p->chunk.plan.nsteps : 0;
     job.anchors = c->payload;
     job.anchors_nbytes = e->anchors_nbytes;
     job.literals = e->literals;
@@ -490,6 +493,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     record->pieces = c->pieces;
     record->places = c->places;
     record->sizes = c->sizes;
+    record->checks = c->checks;
     record->chunks_at = c->chunks_at;
     FLOE_CUDA(e->w.err, floe_wavelet_place_cuda(&job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_codec_record_cuda(record, e->w.stream));

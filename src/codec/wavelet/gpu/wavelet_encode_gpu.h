@@ -53,6 +53,7 @@ typedef struct floe_wavelet_gpu_encode {
     uint8_t *busy;
     uint32_t *coded_counts, *chunk_sizes, *sizes;
     uint64_t *done, *slot_ends, *places, *chunks_at;
+    floe_codec_check *checks;
     floe_context_dev_window *windows;
     uint64_t *entries; /* of lists */
     uint32_t *lists;

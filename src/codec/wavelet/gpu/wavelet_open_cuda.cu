@@ -102,9 +102,18 @@ FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
 
 /* ---- grids -------------------------------------------------------------------------------------------------------------- */
 
-/* One thread: what comes. */
-FLOE_DEV void begin_grid(const floe_context_dev_grid &g, uint32_t i, opened *s)
+/* Behind so many grids: the check of a step. */
+FLOE_DEV void skip_check(const job &j, uint32_t ngrids, opened *s)
 {
+    if (j.checks && ngrids > 0 && ngrids <= j.nsteps)
+        s->at = (s->at + 7) & ~(uint64_t)3;
+}
+
+/* One thread: what comes. */
+FLOE_DEV void begin_grid(const job &j, uint32_t i, opened *s)
+{
+    const floe_context_dev_grid &g = j.grids[i];
+    skip_check(j, i, s);
     s->flags = s->at < s->nbytes ? s->src[s->at] : 0xFF;
     s->at++;
     s->good = s->flags <= FLOE_WAVELET_RECORDS_LIST;
@@ -123,7 +132,7 @@ FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s
 {
     floe_context_dev_grid &g = j.grids[i];
     if (threadIdx.x == 0)
-        begin_grid(g, i, s);
+        begin_grid(j, i, s);
     __syncthreads();
     const uint32_t flags = s->flags;
     tables = flags & FLOE_WAVELET_RECORDS_TABLES ? i : tables;
@@ -172,10 +181,13 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
         __syncthreads(); /* the first thread sets it in the next grid */
     }
     good = good && read_tables(j, s);
-    if (__syncthreads_or(!good) && goes_on && threadIdx.x == 0)
+    good = !__syncthreads_or(!good);
+    if (threadIdx.x || !goes_on)
+        return;
+    skip_check(j, j.ngrids, &s);
+    *j.cursor = s.at;
+    if (!good || s.at > s.nbytes)
         *j.status = s.status;
-    else if (goes_on && threadIdx.x == 0)
-        *j.cursor = s.at;
 }
 
 } // namespace

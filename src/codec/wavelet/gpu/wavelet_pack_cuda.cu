@@ -6,6 +6,15 @@
 namespace
 {
 
+/* Behind a part of a coded chunk; of the words behind the check before. */
+FLOE_DEV void end_part(placing &p, uint64_t *checked)
+{
+    const uint64_t at = (p.at + 3) / 4;
+    place_piece(p, p.j.zeros, 4 * (at + 1) - p.at);
+    place_check(p, *checked, at, at);
+    *checked = at + 1;
+}
+
 /* Records of a grid: its chunks, or a list. */
 FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
 {
@@ -27,16 +36,22 @@ FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
 
 __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_constant__ floe_wavelet_pack_job j)
 {
-    placing p = {j.record, 0, 0};
+    placing p = {j.record, 0, 0, 0};
     const bool stops = *j.record.context.status != FLOE_OK;
     __syncthreads();
     if (stops)
         return;
     if (!j.record.raw) {
         place_piece(p, j.header, j.header_nbytes);
+        uint64_t checked = 0;
         place_piece(p, j.anchors, j.anchors_nbytes);
-        for (uint32_t i = 0; i < j.nparts; i++)
+        if (j.coded)
+            end_part(p, &checked);
+        for (uint32_t i = 0; i < j.nparts; i++) {
             place_part(p, j.parts[i]);
+            if (i < j.nsteps)
+                end_part(p, &checked);
+        }
         place_piece(p, j.literals, j.literals_nbytes);
     }
     end_record(p);
