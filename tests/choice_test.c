@@ -153,6 +153,34 @@ static void balanced_choices(void **state)
     }
 }
 
+/* A walk by steps of any size: codes of a coarse level are larger by half a bit than those of the next finer one, and in 1-D there are as
+ * many of coarse levels as of the finest. What is chosen takes at most 3 % more than the other. */
+static void balanced_of_walks(void **state)
+{
+    static const uint64_t shape[] = {120000};
+    static const char *const bounds[] = {"rel=1e-2", "rel=1e-3", "rel=1e-4"};
+    floe_field f = kit_field(FLOE_F32, 1, shape, KIT_NOISE, 3);
+    double sum = 0;
+    (void)state;
+    for (uint64_t k = 0; k < shape[0]; k++)
+        ((float *)f.data)[k] = (float)(sum += (double)((float *)f.data)[k]);
+    for (size_t i = 0; i < KIT_COUNT(bounds); i++) {
+        uint64_t nbytes[3];
+        for (int c = 0; c < 3; c++) {
+            char text[100];
+            snprintf(text, sizeof text, "%s codec=%s", bounds[i], c == 0 ? "auto" : c == 1 ? "interp" : "lorenzo");
+            kit_bytes b = compress(&f, text, 1);
+            nbytes[c] = b.nbytes;
+            kit_bytes_free(&b);
+        }
+        const uint64_t least = nbytes[1] < nbytes[2] ? nbytes[1] : nbytes[2];
+        if (nbytes[0] * 100 > least * 103)
+            fail_msg("%s: auto takes %llu, another %llu bytes", bounds[i], (unsigned long long)nbytes[0],
+                     (unsigned long long)least);
+    }
+    kit_free(&f);
+}
+
 /* Steps below the least one of codec interp are not for it. */
 static void balanced_of_tiny_values(void **state)
 {
@@ -323,10 +351,11 @@ static void best_of_one_plane(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_chosen),       cmocka_unit_test(balanced_choices),
-        cmocka_unit_test(boxes_of_sources),        cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached),      cmocka_unit_test(ratios_out_of_reach),
-        cmocka_unit_test(balanced_of_tiny_values), cmocka_unit_test(best_of_one_plane),
-        cmocka_unit_test(psnr_of_subnormals),      cmocka_unit_test(psnr_by_bounds_of_each)};
+        cmocka_unit_test(codecs_are_chosen),     cmocka_unit_test(balanced_choices),
+        cmocka_unit_test(boxes_of_sources),      cmocka_unit_test(a_workspace_of_the_caller),
+        cmocka_unit_test(ratios_are_reached),    cmocka_unit_test(ratios_out_of_reach),
+        cmocka_unit_test(balanced_of_walks),     cmocka_unit_test(balanced_of_tiny_values),
+        cmocka_unit_test(best_of_one_plane),     cmocka_unit_test(psnr_of_subnormals),
+        cmocka_unit_test(psnr_by_bounds_of_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

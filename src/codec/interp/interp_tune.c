@@ -20,6 +20,8 @@ enum {
     CHECKED_NBYTES = 1024,
     STATE_BITS = 17,   /* at least, beyond what it carries */
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
+    BORDER_CELLS = 2,  /* along an axis */
+    TRUSTED_CODES = 512,
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
@@ -474,10 +476,12 @@ static double count_codes(const tuner *t, uint32_t level)
     return codes;
 }
 
-static double price_of(const tuner *t, uint32_t level)
+/* used: bits for each symbol that occurs. */
+static double price_of(const tuner *t, uint32_t level, uint32_t used)
 {
     const double codes = count_codes(t, level);
-    return codes > 0 ? (double)t->bits[level] / 4096 / codes : 0;
+    const floe_context_tally *y = &t->tally[level];
+    return codes > 0 ? ((double)y->entropy / 4096 + (double)(y->raw + used * y->used)) / codes : 0;
 }
 
 /* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, nor than the least one, and
@@ -494,19 +498,43 @@ static bool can_be_coded(const tuner *t)
            raw <= MOST_RAW * codes;
 }
 
-/* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large:
- * those of the field are taken for the mean of what levels 0 and 1 of the boxes have. */
+/* How much of what a code of a level takes beyond one of the next finer level is the field's, too: the rest comes of the boxes' borders.
+ * Few codes say nothing. */
+static double trust_of(const tuner *t, uint32_t level)
+{
+    const uint64_t *n = t->trial->chunk.plan.shape;
+    uint64_t side = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        side = n[a] > FLOE_INTERP_ENDS && (n[a] < side || side == 0) ? n[a] : side;
+    const double cells = (double)(side >> (level + 1));
+    return level < t->nlevels && count_codes(t, level) >= TRUSTED_CODES && cells > BORDER_CELLS
+               ? 1 - BORDER_CELLS / cells
+               : 0;
+}
+
+/* Bits of a code of each level of the field. */
+static void price_levels(const tuner *t, double price[FLOE_INTERP_LEVELS])
+{
+    price[0] = price_of(t, 0, USED_BITS);
+    for (uint32_t l = 1; l < FLOE_INTERP_LEVELS; l++) {
+        const uint32_t used = l > 1 ? 1 : USED_BITS; /* coarse levels of a field share tables */
+        const double trust = trust_of(t, l);
+        price[l] = price[l - 1] + (trust > 0 ? trust * (price_of(t, l, used) - price_of(t, l - 1, used)) : 0);
+    }
+}
+
+/* Bits of a value of the field, coded by s. */
 static double price(tuner *t, const floe_interp_structure *s)
 {
     floe_interp_plan field;
-    double bits;
+    double bits, each[FLOE_INTERP_LEVELS];
     plan_field(t, s, &field);
     try_structure(t, s);
-    const double fine = price_of(t, 0), next = price_of(t, 1), coarse = next > 0 ? (fine + next) / 2 : fine;
+    price_levels(t, each);
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (uint32_t i = 0; i < field.nsteps; i++)
         bits += 8 * (double)(TABLES_NBYTES + 4 * field.steps[i].grid.piece[2]) +
-                (field.steps[i].level ? coarse : fine) * (double)floe_interp_codes(&field.steps[i].step);
+                each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
     return bits / (double)floe_interp_points(field.shape);
 }
 
