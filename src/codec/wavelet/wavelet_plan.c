@@ -73,7 +73,7 @@ void floe_wavelet_coding_lay(floe_wavelet_coding *c)
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
-enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 700 /* of a lane of a chunk, whose state takes 16 */ };
+enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 400 /* of a lane of a chunk, whose state takes 16 */ };
 
 uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords)
 {

@@ -67,61 +67,68 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
 
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
 
-/* Grids of records that are decoded together: chunks are chains, which take as long side by side. */
+/* Grids of records: of steps, and behind them of marks. Those of either are decoded together: chunks are chains, which take as long side
+ * by side. Those of marks, few codes in many rows, are the longest, and are not wanted before the array is there. */
 typedef struct gathering {
     uint64_t nplaces, nbytes;
-    uint32_t nsteps;
-    floe_context_job job;
+    floe_context_job steps, marks;
     floe_context_dev_grid grid[FLOE_WAVELET_DEV_GRIDS];
 } gathering;
 
 /* box: what is wanted of it; NULL: all. False: more than there is room for. */
-static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *spec, const floe_context_grid *grid,
-                     const floe_context_box *box)
+static bool add_grid(const decoding *d, gathering *g, floe_context_job *job, const floe_context_spec *spec,
+                     const floe_context_grid *grid, const floe_context_box *box)
 {
     const uint64_t nchunks = floe_context_nchunks(grid);
-    floe_context_dev_grid *to = &g->grid[g->job.ngrids];
+    floe_context_dev_grid *to = &g->grid[g->steps.ngrids + g->marks.ngrids];
     *to = floe_context_dev_grid_of(spec, grid, d->c->records + g->nbytes);
     to->first = (uint32_t)g->nplaces;
     to->boxed = box;
     to->box = box ? *box : to->box;
     g->nplaces += nchunks + 1;
     g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
-    floe_context_job_add(&g->job, to);
+    floe_context_job_add(job, to);
     return g->nplaces <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
 }
 
-/* They are at `at` of the payload. */
-static floe_status decode_grids(const decoding *d, gathering *g, uint64_t at)
+/* What decodes grids number `first` on, which have been opened. */
+static void set_job(const decoding *d, uint32_t first, floe_context_job *job)
 {
     const floe_wavelet_gpu_decode *c = d->c;
-    floe_context_job *job = &g->job;
+    job->src = d->k->src;
+    job->grids = c->grids + first;
+    job->tables = c->tables;
+    job->places = c->places;
+    job->status = d->k->call->status;
+    job->tickets = c->tickets + first;
+    job->sparse = true;
+}
+
+/* They are at `at` of the payload. */
+static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
+{
+    const floe_wavelet_gpu_decode *c = d->c;
+    const uint32_t ngrids = g->steps.ngrids + g->marks.ngrids;
     const floe_wavelet_open_job open = {.src = d->k->src,
                                         .nbytes = d->k->nbytes,
                                         .at = at,
                                         .grids = c->grids,
-                                        .ngrids = job->ngrids,
-                                        .nsteps = g->nsteps,
+                                        .ngrids = ngrids,
+                                        .nsteps = g->steps.ngrids,
                                         .checks = d->chunk.checks,
                                         .tables = c->tables,
                                         .places = c->places,
                                         .cursor = c->cursor,
                                         .status = d->k->call->status};
-    job->src = open.src;
-    job->grids = open.grids;
-    job->tables = open.tables;
-    job->places = open.places;
-    job->status = open.status;
-    job->tickets = c->tickets;
-    job->sparse = true;
-    if (job->ngrids == 0)
+    set_job(d, 0, &g->steps);
+    set_job(d, g->steps.ngrids, &g->marks);
+    if (ngrids == 0)
         return FLOE_OK;
-    FLOE_TRY(floe_codec_send(c->grids, g->grid, job->ngrids * sizeof *g->grid, d->k->stream, d->k->err));
+    FLOE_TRY(floe_codec_send(c->grids, g->grid, ngrids * sizeof *g->grid, d->k->stream, d->k->err));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
-    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, d->k->stream));
-    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + job->ngrids, 0, sizeof *c->tables, d->k->stream));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, ngrids * sizeof *c->tickets, d->k->stream));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + ngrids, 0, sizeof *c->tables, d->k->stream));
     FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(&open, d->k->stream));
-    FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -246,7 +253,7 @@ static bool add_marks(decoding *d, gathering *g, int set)
     const floe_context_box part = floe_wavelet_marks_box(&grid, n, &d->out.box);
     d->marks[set] = d->chunk.marked[set] ? (int8_t *)d->c->records + g->nbytes : NULL;
     return !d->marks[set] ||
-           add_grid(d, g, &floe_wavelet_marks_spec, &grid, set == FLOE_WAVELET_CORRECTIONS ? &part : NULL);
+           add_grid(d, g, &g->marks, &floe_wavelet_marks_spec, &grid, set == FLOE_WAVELET_CORRECTIONS ? &part : NULL);
 }
 
 /* Steps from the coarsest one on, then marks. False: more than there is room for. */
@@ -256,8 +263,7 @@ static bool gather(decoding *d, gathering *g)
     floe_context_box box;
     bool good = true;
     for (uint32_t i = d->chunk.kind == FLOE_WAVELET_CODED ? p->nsteps : 0; i-- > d->level.step && good;)
-        good = add_grid(d, g, &p->steps[i].spec, &p->steps[i].grid, step_box(d, i, &box) ? &box : NULL);
-    g->nsteps = g->job.ngrids;
+        good = add_grid(d, g, &g->steps, &p->steps[i].spec, &p->steps[i].grid, step_box(d, i, &box) ? &box : NULL);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
         good = add_marks(d, g, s);
     return good;
@@ -268,6 +274,8 @@ static floe_status decode_array(decoding *d, const gathering *g)
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_gpu_turns turns = {
         p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, NULL};
+    if (g->steps.ngrids)
+        FLOE_CUDA(d->k->err, floe_context_decode_cuda(&g->steps, d->k->stream));
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g->grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
@@ -276,6 +284,26 @@ static floe_status decode_array(decoding *d, const gathering *g)
         FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true, &d->at));
     }
     return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->at);
+}
+
+static floe_status decode_marks(const decoding *d, const gathering *g)
+{
+    FLOE_CUDA(d->k->err, floe_context_decode_cuda(&g->marks, d->k->call->cuda->side));
+    return FLOE_OK;
+}
+
+/* Marks, beside the array. */
+static floe_status decode_both(decoding *d, const gathering *g)
+{
+    const floe_cuda *cuda = d->k->call->cuda;
+    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    if (g->marks.ngrids == 0)
+        return coded ? decode_array(d, g) : FLOE_OK;
+    FLOE_TRY(floe_cuda_fork(cuda, d->k->stream, d->k->err));
+    floe_status status = coded ? decode_array(d, g) : FLOE_OK;
+    if (status == FLOE_OK)
+        status = decode_marks(d, g);
+    return floe_cuda_join(cuda, d->k->stream, status, d->k->err);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
@@ -398,10 +426,9 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     if (coded)
         FLOE_TRY(unpack_anchors(d, &at));
-    FLOE_TRY(decode_grids(d, &g, at));
+    FLOE_TRY(open_grids(d, &g, at));
+    FLOE_TRY(decode_both(d, &g));
     FLOE_TRY(restore_kinds(d));
-    if (coded)
-        FLOE_TRY(decode_array(d, &g));
     FLOE_TRY(coded ? give(d) : floe_codec_fill(k, &d->out, NULL, d->chunk.base));
     return put_kinds(d);
 }

@@ -47,14 +47,15 @@ static found *found_of(const part *t)
 
 static floe_status decode_by_gpu(const part *t, floe_dev_field field)
 {
-    static uint8_t answer[FLOE_CUDA_ANSWER_NBYTES];
-    const floe_cuda cuda = {.answer = answer};
+    static floe_cuda cuda;
     floe_codec_decode d = {.dtype = t->p->dtype, .rank = t->rank, .field = field, .cuda = &cuda};
     floe_arena plan = floe_arena_plan();
     floe_error err = {FLOE_OK, ""};
     found *dev = found_of(t), got;
     void *scratch, *stream;
     uint8_t *host = calloc(1, AHEAD + t->nbytes);
+    if (!cuda.answer && floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK)
+        fail_msg("%s", err.message);
     memcpy(host + AHEAD, t->src, t->nbytes);
     stream = device_copy(host, AHEAD + t->nbytes);
     memcpy(d.shape, t->extent, t->rank * sizeof *d.shape);
