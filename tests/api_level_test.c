@@ -235,10 +235,64 @@ static void cut_behind_a_level(void **unused)
     floe_ctx_free(&ctx);
 }
 
+typedef struct losses {
+    uint64_t nbytes;
+    bool lost[CELLS];
+} losses;
+
+static void note_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
+{
+    losses *l = user;
+    (void)chunk, (void)why;
+    for (uint64_t z = lo[0]; z < hi[0]; z++)
+        for (uint64_t y = lo[1]; y < hi[1]; y++)
+            for (uint64_t x = lo[2]; x < hi[2]; x++)
+                l->lost[(z * NY + y) * NX + x] = true;
+}
+
+/* Values that a stream which is cut has lost are NaN, and each of them is reported; the others are those of the whole. */
+static uint64_t nlost_of_cut(floe_ctx *ctx, uint64_t nbytes)
+{
+    static losses l;
+    floe_field out = level_field(0);
+    uint64_t n = 0;
+    memset(&l, 0, sizeof l);
+    const floe_stream_options options = {
+        .size = sizeof options, .salvage = 1, .damaged = note_lost, .damaged_user = &l};
+    assert_int_equal(floe_decompress_with(ctx, stream, nbytes, &options, &out), FLOE_OK);
+    for (uint64_t i = 0; i < CELLS; n += l.lost[i++])
+        assert_true(l.lost[i] ? isnan(part[i]) : memcmp(&part[i], &whole[i], sizeof *part) == 0);
+    return n;
+}
+
+/* Of a chunk that lacks its last bytes only the values are lost that depend on them. */
+static void cut_within_a_chunk(void **unused)
+{
+    static const char *const texts[] = {"abs=0.05 codec=interp", "abs=0.05 codec=interp chunk=9x40x50"};
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t all = stream_of(ctx, texts[i]), end = all - 48 - 24 * (uint64_t)(i + 1);
+        uint64_t before = 0;
+        for (uint64_t nbytes = end; nbytes > end - end / 3; nbytes -= 13) {
+            const uint64_t n = nlost_of_cut(ctx, nbytes);
+            assert_true(n >= before);
+            before = n;
+        }
+        assert_int_equal(nlost_of_cut(ctx, end), 0);
+        assert_true(nlost_of_cut(ctx, end - 8) > 0 && nlost_of_cut(ctx, end - 8) <= CELLS / 2);
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_parts_of_the_whole), cmocka_unit_test(boxes_of_levels), cmocka_unit_test(means),
-        cmocka_unit_test(bytes_of_a_level_are_checked), cmocka_unit_test(cut_behind_a_level)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole),
+                                       cmocka_unit_test(boxes_of_levels),
+                                       cmocka_unit_test(means),
+                                       cmocka_unit_test(bytes_of_a_level_are_checked),
+                                       cmocka_unit_test(cut_behind_a_level),
+                                       cmocka_unit_test(cut_within_a_chunk)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

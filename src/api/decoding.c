@@ -77,7 +77,7 @@ static void part_lose(void *user, uint64_t chunk, const uint64_t *lo, const uint
     uint64_t n = 1;
     for (uint32_t i = 0; i < d->stream.header.rank; i++)
         n *= hi[i] - lo[i];
-    snprintf(why, sizeof why, "%llu values (%s) of chunk %llu: the bytes that they depend on are damaged",
+    snprintf(why, sizeof why, "%llu values (%s) of chunk %llu: the bytes that they depend on are damaged or missing",
              (unsigned long long)n, floe_box_format(d->stream.header.rank, lo, hi, box), (unsigned long long)chunk);
     box_lose(d, chunk, lo, hi, why);
 }

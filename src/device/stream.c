@@ -269,7 +269,8 @@ static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, flo
 static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
     floe_window *w = &s->window;
-    const bool cut = salvage && s->level; /* of a chunk its first bytes may suffice */
+    const bool parts = salvage && floe_codec_of(s->header.codec)->finds_damage;
+    const bool cut = parts || (salvage && s->level); /* of a chunk its first bytes may suffice */
     floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, cut ? s->payload_most : s->sizing.payload_nbytes};
     size_t got;
     while (!w->has_head || w->head.chunk < chunk) {
@@ -289,8 +290,11 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, f
     f->payload = s->record;
     f->have = floe_min64(got, f->head.nbytes);
     FLOE_TRY(find_need(s, f, err));
-    FLOE_CHECK(err, got == padded || (cut && f->need < f->head.nbytes && f->need <= f->have), FLOE_ERR_FORMAT,
-               "the stream ends within it");
+    if (parts)
+        f->need = floe_min64(f->need, f->have);
+    if (salvage && f->have == f->head.nbytes) /* padding at most is missing, of zeros */
+        memset(s->record + got, 0, (size_t)(padded - got));
+    FLOE_CHECK(err, got == padded || (salvage && f->need <= f->have), FLOE_ERR_FORMAT, "the stream ends within it");
     return FLOE_OK;
 }
 
@@ -397,7 +401,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     FLOE_TRY(fetch(s, chunk, salvage, &f, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu) {
+    if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu && f.need == f.head.nbytes) {
         FLOE_TRY(floe_pipeline_put_payload(ctx, &f.head, f.payload, true, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
         if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */

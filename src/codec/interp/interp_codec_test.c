@@ -103,7 +103,7 @@ static void wide_sizes(void **unused)
     kit_block_free(&coded.block);
 }
 
-/* Any byte that is damaged is found, and no value changes that is not said to be lost. */
+/* Any byte that is damaged or missing is found, and no value changes that is not said to be lost. */
 static void damage_is_bounded(void **unused)
 {
     static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0};
@@ -127,11 +127,12 @@ static void damage_is_bounded(void **unused)
             floe_chunk_decode call = {
                 .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
             call.user = &l;
+            const uint64_t missing = k & 2 ? hostile_below(&state, coded.nbytes / 4) : 0;
             if (k & 1) /* a second place, often of raw bits, which states do not show */
                 *first ^= (uint8_t)(1 << hostile_below(&state, 8));
             *byte ^= (uint8_t)(1 + hostile_below(&state, 255));
             memset(lost, 0, sizeof lost);
-            const floe_status status = decode_call(&call, &p, coded.block.data, coded.nbytes);
+            const floe_status status = decode_call(&call, &p, coded.block.data, coded.nbytes - missing);
             *byte = was;
             *first = first_was;
             assert_true(status == FLOE_OK || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);

@@ -377,7 +377,7 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
-    FLOE_CHECK(err, c->level || c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, is_partial(&d) || c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "interp chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
     FLOE_TRY(floe_interp_header_read(&d.chunk, &d.needs, d.narrow, &from, err));
     if (d.chunk.kind == FLOE_INTERP_RAW) {

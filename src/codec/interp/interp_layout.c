@@ -116,7 +116,8 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
                                     floe_reader *from, floe_error *err)
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
-    FLOE_CHECK(err, h && (h[0] == FLOE_INTERP_VERSION || h[0] == FLOE_INTERP_UNCHECKED), FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, h, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
+    FLOE_CHECK(err, h[0] == FLOE_INTERP_VERSION || h[0] == FLOE_INTERP_UNCHECKED, FLOE_ERR_FORMAT,
                "interp chunk: of a version that is not known");
     c->kind = h[1];
     c->plan.nsteps = h[2];

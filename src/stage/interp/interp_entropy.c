@@ -195,7 +195,9 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
 
 bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from)
 {
-    stream->src = floe_read_bytes(from, floe_interp_sizes_add(stream->sizes, stream->wide, nchunks));
+    const uint64_t nbytes = floe_interp_sizes_add(stream->sizes, stream->wide, nchunks);
+    stream->nbytes = stream->damaged ? floe_min64(nbytes, floe_reader_left(from)) : nbytes;
+    stream->src = floe_read_bytes(from, stream->nbytes);
     return stream->src;
 }
 
@@ -210,14 +212,19 @@ typedef struct decoding {
     bool bad[RUN];
 } decoding;
 
+static bool is_there(const decoding *d, uint64_t i) { return d->place[i + 1] <= d->stream->nbytes; }
+
 /* Of the chunks that have a check with chunk i of the run. */
 static bool is_checked(const decoding *d, uint64_t i)
 {
     const uint64_t check = (d->first + i) >> d->stream->checked, first = (check << d->stream->checked) - d->first;
     uint32_t sum = 0;
-    for (uint64_t k = first; k < d->n && (d->first + k) >> d->stream->checked == check; k++)
+    for (uint64_t k = first; k < d->n && (d->first + k) >> d->stream->checked == check; k++) {
+        if (!is_there(d, k))
+            return false;
         sum += floe_ans_check_word(
             k - first, floe_ans_check_sum(d->stream->src + d->place[k], 0, (d->place[k + 1] - d->place[k]) / 4));
+    }
     return floe_ans_check_of(sum) == floe_load16(d->stream->checks + 2 * check);
 }
 
@@ -233,7 +240,7 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
     const uint8_t *src = d->stream->src + d->place[i];
     const uint64_t nbytes = d->place[i + 1] - d->place[i];
     const bool empty = d->e->sparse && nbytes == 0;
-    d->bad[i] = (d->stream->checks && !is_checked(d, i)) ||
+    d->bad[i] = !is_there(d, i) || (d->stream->checks && !is_checked(d, i)) ||
                 (!empty && !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, src, nbytes, d->r->data));
     if (empty || d->bad[i])
         set_zero(d->r, &chunk);

@@ -55,16 +55,17 @@ typedef struct floe_interp_sizes {
 void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
                         floe_interp_sizes *sizes, floe_cursor *to);
 
-/* Decodes the chunks that have records of the box (NULL: all). src: all of the chunks; sizes: theirs, which add up to its bytes; checks:
- * of 2^checked of them each, or NULL. False where a chunk is none, unless damaged (may be NULL) takes its number, whose records become 0. */
+/* Decodes the chunks that have records of the box (NULL: all). src: nbytes of the chunks; sizes: theirs; checks: of 2^checked of them each,
+ * or NULL. False where a chunk is none, unless damaged (may be NULL) takes its number, whose records become 0. */
 typedef struct floe_interp_stream {
     const uint8_t *sizes, *src, *checks;
+    uint64_t nbytes; /* what the sizes add up to; with damaged perhaps fewer: chunks that end behind them are damaged */
     bool wide;
     uint32_t checked;
     void (*damaged)(void *user, uint64_t index);
     void *user;
 } floe_interp_stream;
-/* src, out of `from`: so many chunks; false where it lacks them. */
+/* src, out of `from`: so many chunks; false where it lacks them, but with damaged what there is. */
 bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from);
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
                         const floe_context_box *box);
