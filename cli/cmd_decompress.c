@@ -117,6 +117,36 @@ static int finish(const decompress_job *job)
                     io_reader_name(job->reader), job->lost.nchunks, job->info.nchunks, value);
 }
 
+/* Of a stream that was cut short the finest level whose bytes are all there; 0: none. */
+static uint32_t find_whole_level(decompress_job *job)
+{
+    const void *data;
+    uint64_t nbytes, n;
+    if (!job->info.levels || !io_reader_is_seekable(job->reader) ||
+        io_reader_map(job->reader, &data, &nbytes, NULL) != FLOE_OK ||
+        floe_stream_level_nbytes(job->ctx, data, nbytes, 0, &n) == FLOE_OK) /* it has an index */
+        return 0;
+    for (uint32_t k = 1; k <= job->info.levels; k++)
+        if (floe_stream_level_nbytes(job->ctx, data, nbytes, k, &n) == FLOE_OK)
+            return k;
+    return 0;
+}
+
+/* Of a stream that is damaged or cut short: what --salvage can do. */
+static int fail(decompress_job *job, floe_status status)
+{
+    char why[1024], level[64] = "";
+    const bool is_damage = status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM;
+    if (!is_damage || cli_given(job->args, OPT_SALVAGE) || job->info.nchunks > io_reader_nbytes(job->reader) ||
+        io_reader_error(job->reader)->status != FLOE_OK || io_writer_error(job->writer)->status != FLOE_OK)
+        return cli_fail_call(status, job->ctx, job->reader, job->writer);
+    snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
+    const uint32_t whole = find_whole_level(job);
+    if (whole)
+        snprintf(level, sizeof level, ", and with --level %" PRIu32 " all of that level", whole);
+    return cli_fail(status, "'%s': %s (--salvage gives what is whole%s)", io_reader_name(job->reader), why, level);
+}
+
 static int run(decompress_job *job)
 {
     floe_error err = {0};
@@ -140,7 +170,7 @@ static int run(decompress_job *job)
         job->seconds = fmax(cli_seconds() - started, 1e-9);
     } while (!job->begun && job->lost.count == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     if (status != FLOE_OK)
-        return cli_fail_call(status, job->ctx, job->reader, job->writer);
+        return fail(job, status);
     if (!job->begun && begin(job, &err) != FLOE_OK) /* an empty field */
         return cli_fail_with(&err);
     if (io_writer_commit(job->writer, &err) != FLOE_OK)

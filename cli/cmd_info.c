@@ -42,10 +42,10 @@ static void look_for_damage(info_job *job)
         snprintf(job->problem, sizeof job->problem, "%s", floe_ctx_message(job->ctx));
 }
 
-/* Bytes that a level takes; false where the stream does not say. */
+/* Bytes that a level takes; false where they are not all there. */
 static bool level_nbytes(info_job *job, uint32_t level, uint64_t *nbytes)
 {
-    return !job->problem[0] && floe_stream_level_nbytes(job->ctx, job->data, job->nbytes, level, nbytes) == FLOE_OK;
+    return job->ctx && floe_stream_level_nbytes(job->ctx, job->data, job->nbytes, level, nbytes) == FLOE_OK;
 }
 
 static bool find_plan(info_job *job, uint64_t chunk)
@@ -78,13 +78,15 @@ static void print_levels(info_job *job)
 {
     uint64_t nbytes;
     char number[CLI_TEXT], shape[CLI_TEXT];
-    for (uint32_t k = 1; k <= job->info.levels && level_nbytes(job, k, &nbytes); k++) {
+    for (uint32_t k = 1; k <= job->info.levels; k++) {
         uint64_t n[FLOE_MAX_RANK];
         for (uint32_t i = 0; i < job->info.rank; i++)
             n[i] = ((job->info.shape[i] - 1) >> k) + 1;
         cli_shape_text(job->info.rank, n, shape);
-        cli_nbytes_text(nbytes, number);
-        printf("level %-8" PRIu32 " %s, from %s\n", k, shape, number);
+        const bool is_whole = level_nbytes(job, k, &nbytes);
+        if (is_whole)
+            cli_nbytes_text(nbytes, number);
+        printf("level %-8" PRIu32 " %s, %s%s\n", k, shape, is_whole ? "from " : "not whole", is_whole ? number : "");
     }
 }
 
@@ -147,8 +149,11 @@ static void levels_json(info_job *job, cli_json *json)
 {
     uint64_t nbytes;
     cli_json_open(json, "level_nbytes", '[');
-    for (uint32_t k = 0; k <= job->info.levels && level_nbytes(job, k, &nbytes); k++)
-        cli_json_uint(json, NULL, nbytes);
+    for (uint32_t k = 0; k <= job->info.levels; k++)
+        if (level_nbytes(job, k, &nbytes))
+            cli_json_uint(json, NULL, nbytes);
+        else
+            cli_json_real(json, NULL, NAN);
     cli_json_close(json, ']');
 }
 

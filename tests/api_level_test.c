@@ -216,7 +216,7 @@ static void cut_behind_a_level(void **unused)
     for (int i = 0; i < 4; i++) {
         const uint64_t nbytes = stream_of(ctx, texts[i]);
         for (uint32_t level = 1; level < 5; level++) {
-            uint64_t there;
+            uint64_t there, n;
             size_t wrote = 0;
             floe_field out = level_field(level);
             assert_int_equal(floe_decompress_level(ctx, stream, nbytes, level, &out), FLOE_OK);
@@ -227,6 +227,10 @@ static void cut_behind_a_level(void **unused)
             const floe_sink sink = {&wrote, write_part};
             const floe_stream_options options = {.size = sizeof options, .salvage = 1, .level = level};
             assert_true(there < nbytes);
+            for (uint64_t missing = 0; missing < 9; missing++) { /* at most the padding of one chunk */
+                const bool is_whole = floe_stream_level_nbytes(ctx, stream, there - missing, level, &n) == FLOE_OK;
+                assert_true(is_whole ? n == there && missing < 8 : missing > 0);
+            }
             assert_int_equal(floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_OK);
             assert_int_equal(wrote, out.shape[0] * out.shape[1] * out.shape[2] * sizeof *part);
             assert_memory_equal(part, want, wrote);

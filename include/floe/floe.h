@@ -278,7 +278,8 @@ floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char 
 floe_status floe_stream_attr_nbytes(const void *src, uint64_t nbytes, uint32_t i, size_t *key_nbytes,
                                     size_t *value_nbytes);
 
-/* How many bytes of the stream a level takes: its header, and the first bytes of all chunks. */
+/* How many bytes of the stream a level takes: its header, and the first bytes of all chunks. A stream that is cut short may have all of
+ * them; FORMAT where it has not. */
 floe_status floe_stream_level_nbytes(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level,
                                      uint64_t *level_nbytes);
 

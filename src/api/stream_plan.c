@@ -12,27 +12,25 @@ typedef struct plan_call {
     floe_text text;
 } plan_call;
 
-static floe_status open_stream(floe_ctx *ctx, const plan_call *call, floe_stream *s)
+static floe_status open_stream(floe_ctx *ctx, const plan_call *call, bool salvage, floe_stream *s)
 {
     FLOE_CHECK(&ctx->err, floe_cuda_host_reaches(call->src), FLOE_ERR_ARGUMENT,
                "the stream lies in device memory: bring it to the host");
-    return floe_stream_of_memory(ctx, call->src, call->nbytes, s);
+    return floe_stream_of_memory(ctx, call->src, call->nbytes, salvage, s);
 }
 
 static floe_status level_body(floe_ctx *ctx, void *arg)
 {
     const plan_call *call = arg;
     floe_stream s;
-    floe_chunk_decode chunk;
-    uint64_t extent[FLOE_MAX_RANK], n;
+    uint64_t n;
     FLOE_CHECK(&ctx->err, call->level_nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
-    FLOE_TRY(open_stream(ctx, call, &s));
+    FLOE_TRY(open_stream(ctx, call, call->level, &s));
     FLOE_TRY(floe_stream_at_level(ctx, &s, call->level));
     *call->level_nbytes = call->level ? s.header_nbytes : call->nbytes;
     for (uint64_t i = 0; i < s.nchunks && call->level; i++) {
-        FLOE_TRY(floe_stream_chunk(&s, i, extent, &chunk, &ctx->err));
-        FLOE_TRY(floe_codec_of(s.header.codec)->level_nbytes(&chunk, chunk.nbytes, &n, &ctx->err));
-        *call->level_nbytes += n < chunk.nbytes ? FLOE_RECORD_HEAD_NBYTES + n : floe_record_nbytes(n);
+        FLOE_TRY(floe_stream_record_nbytes(&s, i, &n, &ctx->err));
+        *call->level_nbytes += n;
     }
     return FLOE_OK;
 }
@@ -52,7 +50,7 @@ static floe_status plan_body(floe_ctx *ctx, void *arg)
     uint64_t extent[FLOE_MAX_RANK];
     FLOE_CHECK(&ctx->err, call->text.at && call->text.capacity, FLOE_ERR_ARGUMENT, "nowhere to put the text");
     call->text.at[0] = '\0';
-    FLOE_TRY(open_stream(ctx, call, &s));
+    FLOE_TRY(open_stream(ctx, call, false, &s));
     FLOE_CHECK(&ctx->err, call->chunk < s.nchunks, FLOE_ERR_ARGUMENT, "the stream has %llu chunks, none is number %llu",
                (unsigned long long)s.nchunks, (unsigned long long)call->chunk);
     FLOE_TRY(floe_stream_chunk(&s, call->chunk, extent, &chunk, &ctx->err));

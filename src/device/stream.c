@@ -85,21 +85,30 @@ static floe_status index_overlaps(floe_error *err)
     return floe_fail(err, FLOE_ERR_FORMAT, "the index overlaps the header");
 }
 
-floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *s)
+static floe_status memory_index(floe_ctx *ctx, floe_stream *s)
 {
     uint64_t index_offset;
-    *s = (floe_stream){.memory = src, .nbytes = nbytes};
+    const size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, s->nbytes - s->header_nbytes);
+    FLOE_TRY(floe_footer_read(s->memory + s->nbytes - tail, tail, s->nbytes, s->nchunks, &index_offset, &ctx->err));
+    if (index_offset < s->header_nbytes)
+        return index_overlaps(&ctx->err);
+    const uint8_t *index = s->memory + index_offset;
+    FLOE_TRY(floe_index_check(index, (size_t)(s->nbytes - index_offset), s->nchunks, s->header_nbytes, index_offset,
+                              &ctx->err));
+    s->index = index;
+    return FLOE_OK;
+}
+
+floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, bool salvage, floe_stream *s)
+{
+    *s = (floe_stream){.memory = src, .nbytes = nbytes, .salvages = salvage};
     FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
     FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
     FLOE_TRY(header_accept(ctx, s));
-    size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, nbytes - s->header_nbytes);
-    FLOE_TRY(floe_footer_read(s->memory + nbytes - tail, tail, nbytes, s->nchunks, &index_offset, &ctx->err));
-    if (index_offset < s->header_nbytes)
-        return index_overlaps(&ctx->err);
-    s->index = s->memory + index_offset;
-    return floe_index_check(s->index, (size_t)(nbytes - index_offset), s->nchunks, s->header_nbytes, index_offset,
-                            &ctx->err);
+    s->window.offset = s->header_nbytes;
+    const floe_status status = memory_index(ctx, s);
+    return salvage ? FLOE_OK : status;
 }
 
 /* Most headers are read at once, where a source can go back. */
@@ -143,7 +152,7 @@ floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes
                                  floe_device_source *source, floe_stream *s)
 {
     if (!on_device && !salvage)
-        return floe_stream_of_memory(ctx, src, nbytes, s);
+        return floe_stream_of_memory(ctx, src, nbytes, false, s);
     FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
     floe_device_source_init(source, on_device ? &ctx->cuda : NULL, src, nbytes);
     FLOE_TRY(floe_stream_of_source(ctx, &source->source, salvage, s));
@@ -266,6 +275,21 @@ static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, flo
     return FLOE_OK;
 }
 
+/* The next one of a stream in memory that has no index, as far as it goes. */
+static floe_status fetch_next(floe_stream *s, fetched *f, floe_error *err)
+{
+    const uint64_t chunk = f->head.chunk, at = floe_min64(s->window.offset, s->nbytes), left = s->nbytes - at;
+    FLOE_TRY(floe_record_head_read(s->memory + at, (size_t)left, &f->head, err));
+    FLOE_CHECK(err, f->head.chunk == chunk && f->head.nbytes <= s->payload_most, FLOE_ERR_FORMAT,
+               "another chunk is in its place");
+    f->payload = s->memory + at + FLOE_RECORD_HEAD_NBYTES;
+    f->have = floe_min64(left - FLOE_RECORD_HEAD_NBYTES, f->head.nbytes);
+    s->window.offset = at + floe_record_nbytes(f->head.nbytes);
+    FLOE_TRY(find_need(s, f, err));
+    FLOE_CHECK(err, f->need <= f->have, FLOE_ERR_FORMAT, "the stream ends within it");
+    return FLOE_OK;
+}
+
 static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
     floe_window *w = &s->window;
@@ -307,7 +331,17 @@ static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, fetched *
     memcpy(all.chunk, s->chunk, sizeof s->chunk);
     *f = (fetched){.head = {.chunk = chunk}};
     floe_grid_box(&all, chunk, f->at, f->extent);
+    if (s->memory && !s->index)
+        return fetch_next(s, f, err);
     return s->index ? fetch_indexed(s, chunk, f, err) : fetch_forward(s, chunk, salvage, f, err);
+}
+
+floe_status floe_stream_record_nbytes(floe_stream *s, uint64_t chunk, uint64_t *nbytes, floe_error *err)
+{
+    fetched f;
+    FLOE_TRY(fetch(s, chunk, false, &f, err));
+    *nbytes = f.need < f.head.nbytes ? FLOE_RECORD_HEAD_NBYTES + f.need : floe_record_nbytes(f.need);
+    return FLOE_OK;
 }
 
 floe_status floe_stream_chunk(floe_stream *s, uint64_t chunk, uint64_t *extent, floe_chunk_decode *call,

@@ -31,8 +31,8 @@ typedef struct floe_stream {
     bool by_cpu;          /* chunks are decoded on the CPU, whatever the context's backend */
 } floe_stream;
 
-/* Reads and checks header, limits and index. */
-floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
+/* Reads and checks header, limits and index. With salvage the index may be missing; then floe_stream_record_nbytes alone works. */
+floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, bool salvage, floe_stream *stream);
 /* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. FORMAT where
  * the source, if its size is known, has fewer bytes than so many chunks need; with salvage, where it has fewer than chunks. */
 floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool salvage, floe_stream *stream);
@@ -54,6 +54,10 @@ void floe_stream_take(floe_stream *stream, floe_arena *arena);
 /* A chunk of a stream in memory, for what its codec says of it; extent: rank of them, which stay there. */
 floe_status floe_stream_chunk(floe_stream *stream, uint64_t chunk, uint64_t *extent, floe_chunk_decode *call,
                               floe_error *err);
+
+/* Bytes of a chunk's record that the stream's level takes; FORMAT where they are not all there. Without an index for one chunk after
+ * another. */
+floe_status floe_stream_record_nbytes(floe_stream *stream, uint64_t chunk, uint64_t *nbytes, floe_error *err);
 
 /* Loads and checks the index of a seekable source of known size. */
 floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_error *err);
