@@ -179,26 +179,53 @@ floe_status io_reader_finish(io_reader *reader, floe_error *err)
 
 /* ---- spool ------------------------------------------------------------------------------------------------------- */
 
-/* Copies what is left of the pipe behind the head; one byte more than expected is enough to know that it is too much. */
+enum { FOOTER = 40 /* bytes, of a .floe stream: docs/format/container.md */ };
+
+/* The size of a stream whose footer is among these bytes of it; UINT64_MAX: none is. */
+static uint64_t stream_nbytes(const unsigned char *bytes, size_t nbytes, uint64_t offset)
+{
+    static const unsigned char magic[8] = {0xF3, 'I', 'N', 'D', 'E', 'X', '\r', '\n'};
+    for (size_t i = (size_t)(-offset % 8); i + FOOTER <= nbytes; i += 8) {
+        uint64_t size = 0;
+        if (memcmp(bytes + i, magic, sizeof magic) != 0)
+            continue;
+        for (size_t b = 8; b-- > 0;)
+            size = size << 8 | bytes[i + 24 + b];
+        if (size == offset + i + FOOTER)
+            return size;
+    }
+    return UINT64_MAX;
+}
+
+/* Copies what is left of the pipe behind the head; one byte more than expected, or than a .floe stream has, is enough to know that it is
+ * too much. */
 static floe_status spool_copy(io_reader *reader, int fd, uint64_t *total, floe_error *err)
 {
     enum { PIECE = 1 << 20 };
-    uint64_t limit = reader->expected == UINT64_MAX ? UINT64_MAX : reader->payload + reader->expected + 1;
-    unsigned char *buffer = malloc(PIECE);
+    const bool is_known = reader->expected != UINT64_MAX;
+    uint64_t most = is_known ? reader->payload + reader->expected : stream_nbytes(reader->head, reader->head_nbytes, 0);
+    unsigned char *buffer = malloc(FOOTER + PIECE), *piece = buffer + FOOTER;
+    size_t before = reader->head_nbytes < FOOTER ? reader->head_nbytes : FOOTER; /* bytes in front of a piece */
     floe_status status = buffer ? FLOE_OK : io_fail(err, FLOE_ERR_MEMORY, "out of memory");
     *total = reader->head_nbytes;
     if (status == FLOE_OK && io_write_all(fd, reader->head, reader->head_nbytes) != 0)
         status = io_fail(err, FLOE_ERR_IO, "cannot write the temporary copy of standard input: %s", strerror(errno));
-    while (status == FLOE_OK && *total < limit) {
-        uint64_t room = limit - *total;
-        long long n = io_read_all(reader->fd, buffer, room < PIECE ? (size_t)room : PIECE, -1);
+    if (status == FLOE_OK)
+        memcpy(piece - before, reader->head + reader->head_nbytes - before, before);
+    while (status == FLOE_OK && *total <= most) {
+        const uint64_t room = most - *total;
+        long long n = io_read_all(reader->fd, piece, room < PIECE ? (size_t)room + 1 : PIECE, -1);
         if (n < 0)
             status = fail_read(reader, err);
-        else if (n > 0 && io_write_all(fd, buffer, (size_t)n) != 0)
+        else if (n > 0 && io_write_all(fd, piece, (size_t)n) != 0)
             status =
                 io_fail(err, FLOE_ERR_IO, "cannot write the temporary copy of standard input: %s", strerror(errno));
         if (n <= 0)
             break;
+        if (!is_known && most == UINT64_MAX)
+            most = stream_nbytes(piece - before, before + (size_t)n, *total - before);
+        memmove(piece - FOOTER, piece + n - FOOTER, FOOTER);
+        before = before + (size_t)n < FOOTER ? before + (size_t)n : FOOTER;
         *total += (uint64_t)n;
     }
     free(buffer);

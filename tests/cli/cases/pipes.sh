@@ -22,6 +22,20 @@ for command in "info -" "verify -" "decompress - -o x --salvage" "decompress - -
     "check - t.f32 $s" "check rel.floe -" "stat - $s"; do
     show_sh "yes | (ulimit -f 20000; \$FLOE $command)"
 done
+# nor is what follows a stream, wherever its end lies in the pieces of 1 MiB that are copied
+field big.f32 1x262000 noise
+s="--shape 262000 --dtype f32 --bound lossless --codec lorenzo -q -f"
+"$FLOE" compress big.f32 -o end.floe $s --attr p=00000000
+pad=$(((1 << 20) + 8 - $(size end.floe)))
+for more in -200000 -8 0 8 16 24 32 40; do
+    [ $more = -200000 ] || "$FLOE" compress big.f32 -o end.floe $s --attr "p=$(printf '%0*d' $((pad + more)) 0)"
+    echo "$(($(size end.floe) - (1 << 20))) bytes beyond"
+    for command in "info -" "verify -" "decompress - -o x --salvage"; do
+        (cat end.floe; yes) | (ulimit -f 20000; timeout 60 "$FLOE" $command) 2>&1 | grep -o -e 'something follows.*' -e '^x: '
+        rm -f x
+    done
+done
+rm end.floe
 # a reader that has seen enough of a text
 show_sh 'set -o pipefail; floe check t.f32 rel.floe --csv --bins 4096 | head -n 1'
 # a reader that goes away: one line, no death by a signal
