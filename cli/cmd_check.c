@@ -205,7 +205,13 @@ static void left_out_say(check_job *job)
 static void mismatch_say(const check_job *job)
 {
     const floe_assess_report *r = &job->report;
-    if (r->nmismatch == 0 || cli_given(job->args, OPT_QUIET))
+    if (cli_given(job->args, OPT_QUIET))
+        return;
+    if (r->nsame == r->nelems)
+        fprintf(stderr,
+                "floe: all %" PRIu64 " pairs are of one special value each (NaN, infinite or fill): nothing differs\n",
+                r->nelems);
+    if (r->nmismatch == 0)
         return;
     fprintf(stderr, "floe: %" PRIu64 " special value%s (NaN, infinite or fill) met another value, first at [",
             r->nmismatch, r->nmismatch == 1 ? "" : "s");

@@ -85,7 +85,10 @@ static void plainly(const random_case *c, const floe_assess_report *r)
         random_same(c, r->error.abs_max == (double)p.worst, "max_error");
     if (floe_metric_set_has(&r->computed, outside) && c->options.mode != FLOE_BOUND_PWREL)
         random_same(c, r->error.noutside == p.noutside, "outside");
-    if (!hostile_is_integer(c->field[0].dtype) || !r->has_fill) /* large neighbours of fill are not to round to it */
+    if (!p.n) /* all alike */
+        random_same(c, r->nsame == r->nelems && isnan(r->original.min) && isnan(r->decoded.max), "special alone");
+    else if (!hostile_is_integer(c->field[0].dtype) ||
+             !r->has_fill) /* large neighbours of fill are not to round to it */
         random_same(c, r->original.min == (double)p.least && r->original.max == (double)p.most, "min, max");
 }
 

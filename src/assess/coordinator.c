@@ -304,9 +304,27 @@ static floe_status fail_nothing(const floe_assessment *a, const uint64_t *count,
                      (ull)count[FLOE_COUNT_Y_FILL]);
 }
 
+/* All pairs are of one special value each: nothing is lost, and nothing but counts is known. */
+static void alike_finish(floe_assessment *a, const uint64_t *count, floe_assess_report *report)
+{
+    const floe_metric_set asked = a->metrics;
+    a->metrics = (floe_metric_set){{0}, 0, 0};
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        if (floe_metric_set_has(&asked, i) && floe_metric_at(i)->pass == FLOE_PASS_REDUCTION &&
+            floe_metric_at(i)->kind == FLOE_METRIC_COUNT)
+            floe_metric_set_add(&a->metrics, i);
+    for (int pass = 0; pass < FLOE_PASSES; pass++)
+        a->runs[pass] = false;
+    report->nsame = count[FLOE_COUNT_SAME];
+    report->original.nnan = report->decoded.nnan = count[FLOE_COUNT_X_NAN];
+    report->original.ninf = report->decoded.ninf = count[FLOE_COUNT_X_INF];
+    report->original.nfill = report->decoded.nfill = count[FLOE_COUNT_X_FILL];
+}
+
 static floe_status reduction_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     floe_reduction_result result;
+    const uint64_t *count = result.total.count;
     FLOE_TRY(pairs_reduce(a, &result, err));
     if (a->options.fill == FLOE_FILL_AUTO)
         FLOE_TRY(fill_detect(a, &result, err));
@@ -315,8 +333,12 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
             FLOE_TRY(pair_make(a, err));
         FLOE_TRY(pairs_reduce(a, &result, err));
     }
-    if (result.total.count[FLOE_COUNT_PAIRS] == 0)
-        return fail_nothing(a, result.total.count, err);
+    if (count[FLOE_COUNT_PAIRS] == 0) {
+        if (!a->pair.decoded || count[FLOE_COUNT_SAME] < a->reduction.nelems)
+            return fail_nothing(a, count, err);
+        alike_finish(a, count, report);
+        return FLOE_OK;
+    }
     result.range = result.total.top[FLOE_TOP_X] + result.total.top[FLOE_TOP_X_LOW];
     if (a->has_integers)
         floe_integers_errors(&a->integers, &a->reduction, &result);

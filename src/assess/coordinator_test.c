@@ -81,6 +81,40 @@ static void spectra(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Special values, the same in both: counts are all that is known. One that differs, and there is nothing to assess. */
+static void nothing_but_special(void **state)
+{
+    enum { N = 60 };
+    static const char *const known[] = {"n", "special_same", "special_mismatch", "decoded_nan", "outside"};
+    static float x[N], y[N];
+    static int32_t gaps[N];
+    const uint64_t shape[] = {12, 5};
+    const floe_field original = floe_field_of(x, FLOE_F32, 2, shape), decoded = floe_field_of(y, FLOE_F32, 2, shape),
+                     integers = floe_field_of(gaps, FLOE_I32, 2, shape);
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r = {.size = sizeof r};
+    uint32_t number;
+    (void)state;
+    floe_assess_options_init(&o);
+    o.mode = FLOE_BOUND_ABS, o.bound = 1;
+    o.fill = FLOE_FILL_VALUE, o.fill_value = -1;
+    for (int i = 0; i < N; i++)
+        x[i] = y[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? -INFINITY : -1, gaps[i] = -1;
+    kit_ok(ctx, floe_assess(ctx, &original, &decoded, &o, &r));
+    assert_true(r.nsame == N && r.original.nnan == N / 3 && r.decoded.ninf == N / 3 && r.decoded.nfill == N / 3);
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        assert_true(floe_metric_at(i)->kind == FLOE_METRIC_COUNT || isnan(floe_metric_value(&r, i)));
+    for (size_t i = 0; i < KIT_COUNT(known); i++)
+        assert_true(floe_metric_find(known[i], &number) == FLOE_OK && !isnan(floe_metric_value(&r, number)));
+    kit_fails(ctx, floe_assess(ctx, &original, NULL, &o, &r), FLOE_ERR_ARGUMENT, "nothing to assess");
+    kit_ok(ctx, floe_assess(ctx, &integers, &integers, &o, &r));
+    assert_true(r.nsame == N && r.decoded.nfill == N);
+    y[N - 1] = 7;
+    kit_fails(ctx, floe_assess(ctx, &original, &decoded, &o, &r), FLOE_ERR_ARGUMENT, "nothing to assess");
+    floe_ctx_free(&ctx);
+}
+
 /* ---- fields that are too small -------------------------------------------------------------------------------------------- */
 
 static void small_fields(void **state)
@@ -291,10 +325,15 @@ static void fill_is_the_original_s(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_run_when_asked), cmocka_unit_test(spectra),
-                                       cmocka_unit_test(small_fields),          cmocka_unit_test(axes_of_one_value),
-                                       cmocka_unit_test(constants_are_exact),   cmocka_unit_test(lost_partners),
-                                       cmocka_unit_test(decoded_by_itself),     cmocka_unit_test(decoded_must_be_named),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_run_when_asked),
+                                       cmocka_unit_test(nothing_but_special),
+                                       cmocka_unit_test(spectra),
+                                       cmocka_unit_test(small_fields),
+                                       cmocka_unit_test(axes_of_one_value),
+                                       cmocka_unit_test(constants_are_exact),
+                                       cmocka_unit_test(lost_partners),
+                                       cmocka_unit_test(decoded_by_itself),
+                                       cmocka_unit_test(decoded_must_be_named),
                                        cmocka_unit_test(fill_is_the_original_s)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

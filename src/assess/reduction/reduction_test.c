@@ -307,7 +307,12 @@ static void check_pair(const kit_pair *p, const floe_assess_options *o, floe_ctx
     const floe_dtype dtype = p->field[0].dtype;
     kit_sifted s = kit_sift(p, has_fill);
     floe_assess_report r = {.size = sizeof r};
-    if (s.n == 0) {
+    if (s.n == 0 && s.nmismatch == 0) { /* all alike */
+        kit_ok(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r));
+        assert_true(r.nsame == r.nelems && r.nmismatch == 0);
+        check_special(&r, p, "", 0, has_fill);
+        check_special(&r, p, "decoded_", 1, has_fill);
+    } else if (s.n == 0) {
         kit_fails(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r), FLOE_ERR_ARGUMENT, "nothing to assess");
     } else {
         const error_sums t = error_sums_of(&s, o->bound);

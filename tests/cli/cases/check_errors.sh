@@ -76,6 +76,9 @@ show stat zero.npy
 awk 'BEGIN { for (i = 0; i < 512; i++) printf "\377\377\377\377" }' | head -c 2048 >nan.f32
 show stat nan.f32 $layout
 show check t.f32 nan.f32 $layout
+show check nan.f32 nan.f32 $layout --fail-if 'psnr<60' --fail-if 'special_mismatch>0' --metrics psnr,nan,special_same
+show check nan.f32 nan.f32 $layout --fail-if 'range<60' --fail-if 'nan>500' -q
+show check nan.f32 nan.f32 $layout --json --metrics psnr,nan
 # a damaged stream
 "$FLOE" compress t.f32 -o t.floe $layout --bound rel=1e-3 -q
 cp t.floe bad.floe
