@@ -441,6 +441,9 @@ static void params_rows(const call *c)
         EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = NAN);
         EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.fill = FLOE_FILL_INTEGER, a->p.fill_integer = INT64_MIN);
         EACH(ARG, a->p.fill = FLOE_FILL_INTEGER);
+        EACH(ARG, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = 1e39);
+        EACH(ARG, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = -1e308);
+        EACH(ARG, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = 1e-60);
     }
 }
 

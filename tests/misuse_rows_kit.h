@@ -182,6 +182,7 @@ static void rows_of_assess(void)
     ROW(assess, ARG, a->ao.mode = FLOE_BOUND_ABS, a->ao.bound = -1);
     ROW(assess, ARG, a->ao.mode = FLOE_BOUND_ABS, a->ao.bound = INFINITY);
     ROW_OF(assess, ARG, a->ao.fill, long long, 3, -1);
+    ROW(assess, ARG, a->ao.fill = FLOE_FILL_VALUE, a->ao.fill_value = 1e39);
     ROW(assess, ARG, a->ao.metrics.word[3] = 1ull << 63);
     ROW(assess, ARG, a->ao.metrics.groups = 1u << (FLOE_PASSES + 1));
     ROW(assess, ARG, a->ao.metrics = named("psnr"), a->out = NULL);

@@ -106,7 +106,8 @@ typedef struct floe_params {
     floe_codec codec;
     floe_preset preset;
     floe_fill_mode fill;
-    double fill_value;             /* compared after conversion to the field's dtype, bit for bit; integers: whole */
+    /* compared after conversion to the field's dtype, bit for bit: ARGUMENT where that overflows, or becomes 0; integers: whole */
+    double fill_value;
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a chunk, slowest first; all 0: chosen by floe */
     uint32_t chunk_rank;           /* axes given in chunk; 0: chosen by floe */
     int64_t fill_integer;          /* of FLOE_FILL_INTEGER */

@@ -108,18 +108,13 @@ static void fill_set(floe_assessment *a, uint64_t bits)
 }
 
 /* From here on the pair is one of doubles. Bytes are counted where it is made. */
-static floe_status integers_plan(floe_assessment *a, floe_error *err)
+static void integers_plan(floe_assessment *a)
 {
-    const floe_dtype dtype = a->pair.dtype;
     const uint64_t fill_bits = a->pair.fill_bits;
-    const double fill = a->options.fill_value;
-    FLOE_CHECK(err, a->options.fill != FLOE_FILL_VALUE || floe_value_of(dtype, fill_bits) == fill, FLOE_ERR_ARGUMENT,
-               "the fill value %g is no value of %s", fill, floe_dtype_name(dtype));
     floe_integers_init(&a->integers, a->cpu, &a->pair);
     a->has_integers = true;
     a->pair = floe_integers_pair(&a->integers);
     fill_set(a, fill_bits);
-    return FLOE_OK;
 }
 
 /* From here on the pair is the copy, which will lie in one piece. */
@@ -137,10 +132,9 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
     const floe_params named = {
         .fill = options->fill, .fill_value = options->fill_value, .fill_integer = options->fill_integer};
     a->pair.has_fill = floe_fill_named(pair->dtype, &named, &a->pair.fill_bits);
-    FLOE_CHECK(err, floe_fill_is_of(pair->dtype, &named), FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s",
-               (long long)options->fill_integer, floe_dtype_name(pair->dtype));
+    FLOE_TRY(floe_fill_check(pair->dtype, &named, err));
     if (floe_dtype_is_integer(pair->dtype))
-        FLOE_TRY(integers_plan(a, err));
+        integers_plan(a);
     if (cuda && pair->place == FLOE_HOST)
         copy_plan(a);
     FLOE_TRY(metrics_choose(a, err));

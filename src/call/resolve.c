@@ -20,20 +20,13 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
 static floe_status integers_check(const floe_field *layout, const floe_params *params, floe_error *err)
 {
     const floe_dtype dtype = layout->dtype;
-    char fill[FLOE_NUMBER_TEXT];
     if (!floe_codec_chosen(params->codec)->integers_on_gpu)
         FLOE_TRY(floe_place_check(dtype, layout->place, err));
-    FLOE_CHECK(err, floe_fill_is_of(dtype, params), FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s",
-               (long long)params->fill_integer, floe_dtype_name(dtype));
+    FLOE_TRY(floe_fill_check(dtype, params, err));
     if (!floe_dtype_is_integer(dtype))
         return FLOE_OK;
     FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
                "pwrel is not for values of %s: abs, rel, psnr and lossless work", floe_dtype_name(dtype));
-    FLOE_CHECK(err,
-               params->fill != FLOE_FILL_VALUE ||
-                   floe_value_of(dtype, floe_value_bits(dtype, params->fill_value)) == params->fill_value,
-               FLOE_ERR_ARGUMENT, "the fill value %s is no value of %s", floe_number_format(params->fill_value, fill),
-               floe_dtype_name(dtype));
     return FLOE_OK;
 }
 

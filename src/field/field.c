@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "field/field.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -50,11 +51,25 @@ bool floe_fill_named(floe_dtype dtype, const floe_params *params, uint64_t *bits
     return params->fill == FLOE_FILL_VALUE || params->fill == FLOE_FILL_INTEGER;
 }
 
-bool floe_fill_is_of(floe_dtype dtype, const floe_params *params)
+/* A real is rounded; but neither to an infinity, nor to 0, nor to an integer. */
+static bool rounds_to(double v, floe_dtype dtype)
+{
+    const double there = floe_value_of(dtype, floe_value_bits(dtype, v));
+    if (floe_dtype_is_integer(dtype))
+        return there == v;
+    return isfinite(v) == isfinite(there) && (v == 0) == (there == 0);
+}
+
+floe_status floe_fill_check(floe_dtype dtype, const floe_params *params, floe_error *err)
 {
     const int64_t v = params->fill_integer;
-    return params->fill != FLOE_FILL_INTEGER ||
-           (floe_dtype_is_integer(dtype) && floe_integer_of(dtype, floe_integer_pattern(dtype, v)) == v);
+    FLOE_CHECK(err,
+               params->fill != FLOE_FILL_INTEGER ||
+                   (floe_dtype_is_integer(dtype) && floe_integer_of(dtype, floe_integer_pattern(dtype, v)) == v),
+               FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s", (long long)v, floe_dtype_name(dtype));
+    FLOE_CHECK(err, params->fill != FLOE_FILL_VALUE || rounds_to(params->fill_value, dtype), FLOE_ERR_ARGUMENT,
+               "the fill value %.10g is no value of %s", params->fill_value, floe_dtype_name(dtype));
+    return FLOE_OK;
 }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */

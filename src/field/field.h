@@ -75,7 +75,7 @@ uint64_t floe_value_bits(floe_dtype dtype, double value);
 double floe_value_of(floe_dtype dtype, uint64_t bits);
 /* Whether params name a fill value; its bits, else 0. */
 bool floe_fill_named(floe_dtype dtype, const floe_params *params, uint64_t *bits);
-/* Not, where it is fill_integer, and that is no value of the dtype. */
-bool floe_fill_is_of(floe_dtype dtype, const floe_params *params);
+/* ARGUMENT: a fill value that is named, and no value of the dtype: an integer must be exact, a real not beyond what there is. */
+floe_status floe_fill_check(floe_dtype dtype, const floe_params *params, floe_error *err);
 
 #endif
