@@ -17,6 +17,7 @@
 #include "cli/stream_head.h"
 
 static const double near_ratio = 0.03; /* a ratio that is farther off is worth a warning */
+enum { SMALL_NBYTES = 1 << 14 };       /* of such fields the header alone may be what makes a stream large */
 
 typedef struct compress_job {
     const cli_args *args;
@@ -36,7 +37,7 @@ typedef struct compress_job {
     bool bound_said;
     cli_progress progress;
     char hint[2 * CLI_TEXT];
-    char warning[4 * CLI_TEXT]; /* that nearly all is lost, or a ratio is missed; "": no */
+    char warning[4 * CLI_TEXT]; /* that nearly all is lost, a ratio is missed, or nothing is gained; "": no */
     double seconds;
 } compress_job;
 
@@ -152,6 +153,18 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
     return status;
 }
 
+/* The codecs that were asked for store what they cannot code within the bound as it is. */
+static void judge_size(compress_job *job, const floe_stats *stats)
+{
+    const floe_codec codec = job->params.codec;
+    if (!job->warning[0] && (codec == FLOE_CODEC_INTERP || codec == FLOE_CODEC_WAVELET) &&
+        stats->raw_nbytes >= SMALL_NBYTES && stats->stream_nbytes >= stats->raw_nbytes)
+        snprintf(job->warning, sizeof job->warning,
+                 "the stream is no smaller than the values: codec %s stores them as they are here; "
+                 "codec lorenzo may take less",
+                 floe_codec_name(codec));
+}
+
 /* With --strict a bound that loses nearly all is an error, while the output has no name yet. */
 static int judge_bound(compress_job *job, const floe_stats *stats)
 {
@@ -172,8 +185,6 @@ static int judge_bound(compress_job *job, const floe_stats *stats)
         snprintf(job->warning, sizeof job->warning,
                  "the ratio is %.4g: no bound that was tried for this field and codec comes nearer to %.4g", ratio,
                  info.bound);
-    if (job->warning[0] && says_all(job))
-        fprintf(stderr, "warning: %s\n", job->warning);
     return 0;
 }
 
@@ -258,6 +269,9 @@ static int run(compress_job *job)
     if (io_reader_finish(job->reader, &err) != FLOE_OK)
         return cli_fail_with(&err);
     int failed = judge_bound(job, &stats);
+    judge_size(job, &stats);
+    if (!failed && job->warning[0] && says_all(job))
+        fprintf(stderr, "warning: %s\n", job->warning);
     if (!failed && cli_given(job->args, OPT_VERIFY))
         failed = verify_output(job);
     if (failed)

@@ -37,4 +37,9 @@ for f in zeros sparse fill; do
     show compress $f.f32 -o x.floe -f $a --bound rel=1e-3 --strict -q
 done
 show compress sparse.f32 -o x.floe -f $a --bound abs=100
+# what a codec cannot code it stores as it is
+for how in "interp --bound lossless" "interp --bound abs=1e-12 --json" "wavelet --bound abs=1e-12" "lorenzo --bound lossless"; do
+    show_sh "floe compress t.f32 -o x.floe -f $a --codec $how 2>&1 | grep warning"
+done
+show compress t.f32 -o x.floe -f $a --codec interp --bound lossless -q
 only t.f32 outlier.f32 zeros.f32 sparse.f32 fill.f32 x.floe old.floe x.zfp
