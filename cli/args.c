@@ -118,6 +118,15 @@ static int store(cli_args *args, int id, const char *value)
     return 0;
 }
 
+/* Behind an option that needs an argument: whoever forgot it did not mean a file named -f, which is ./-f. */
+static bool is_option(const cli_command *command, const char *word)
+{
+    if (word[0] != '-' || !word[1])
+        return false;
+    return word[1] == '-' ? find_long(command, word + 2, strcspn(word + 2, "=")) >= 0
+                          : !word[2] && find_letter(command, word[1]) >= 0;
+}
+
 static int parse_long(cli_args *args, int *i, int argc, char **argv)
 {
     const char *name = argv[*i] + 2;
@@ -134,7 +143,7 @@ static int parse_long(cli_args *args, int *i, int argc, char **argv)
                       : store(args, id, "");
     if (equals)
         return store(args, id, equals + 1);
-    if (*i + 1 >= argc)
+    if (*i + 1 >= argc || is_option(args->command, argv[*i + 1]))
         return cli_fail(FLOE_ERR_ARGUMENT, "--%s needs an argument: %s", cli_options[id].name, cli_options[id].arg);
     return store(args, id, argv[++*i]);
 }
@@ -149,7 +158,7 @@ static int parse_letters(cli_args *args, int *i, int argc, char **argv)
             failed = store(args, id, "");
         } else if (c[1]) {
             return store(args, id, c + 1);
-        } else if (*i + 1 < argc) {
+        } else if (*i + 1 < argc && !is_option(args->command, argv[*i + 1])) {
             return store(args, id, argv[++*i]);
         } else {
             return cli_fail(FLOE_ERR_ARGUMENT, "-%c needs an argument: %s", *c, cli_options[id].arg);

@@ -201,7 +201,9 @@ int zc_config_read(const char *path, uint32_t nfields, bool quiet, floe_metric_s
         return cli_fail(FLOE_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
     while (!failed && fgets(line, sizeof line, file)) {
         c.line++;
-        failed = strlen(line) + 1 == sizeof line ? fail(&c, "the line is too long") : line_read(&c, line);
+        const size_t n = strlen(line); /* a byte of 0 ends it early */
+        const bool is_whole = n && (line[n - 1] == '\n' || feof(file));
+        failed = is_whole ? line_read(&c, line) : fail(&c, "the line is too long, or no text");
     }
     if (!failed && ferror(file))
         failed = cli_fail(FLOE_ERR_IO, "cannot read '%s': %s", path, strerror(errno));

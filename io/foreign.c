@@ -87,6 +87,9 @@ floe_status io_output_refuse_foreign(const char *path, bool is_array, floe_error
     suffix_of(path, word);
     if (!is_array && strcmp(word, " .npy ") == 0)
         return io_fail(err, FLOE_ERR_ARGUMENT, "'%s' is a name for an array, and this is none: give another one", path);
+    if (is_array && strcmp(word, " .floe ") == 0)
+        return io_fail(err, FLOE_ERR_ARGUMENT, "'%s' is a name for a stream, and this is an array: give another one",
+                       path);
     for (int i = 0; word[0] && i < NKINDS; i++)
         if (strstr(kinds[i].suffixes, word))
             return io_fail(

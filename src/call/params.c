@@ -70,8 +70,9 @@ static floe_status bound_check(floe_bound_mode mode, double bound, floe_error *e
         return FLOE_OK;
     FLOE_CHECK(err, mode != FLOE_BOUND_PREC || floe_header_planes_valid(bound), FLOE_ERR_ARGUMENT,
                "prec must be a whole number of bit planes, 1 to 64, got prec=%s", floe_number_format(bound, number));
-    FLOE_CHECK(err, bound > 0 && isfinite(bound), FLOE_ERR_ARGUMENT, "bound must be positive and finite, got %s=%s",
-               mode_name, floe_number_format(bound, number));
+    FLOE_CHECK(err, bound > 0 && isfinite(bound), FLOE_ERR_ARGUMENT, "bound must be positive and finite, got %s=%s%s",
+               mode_name, floe_number_format(bound, number),
+               bound == 0 && mode <= FLOE_BOUND_PWREL ? "; lossless keeps all bits" : "");
     FLOE_CHECK(err, mode != FLOE_BOUND_RATIO || bound >= 1, FLOE_ERR_ARGUMENT, "ratio must be at least 1, got ratio=%s",
                floe_number_format(bound, number));
     FLOE_CHECK(err, mode != FLOE_BOUND_PWREL || bound < 1, FLOE_ERR_ARGUMENT,

@@ -71,4 +71,8 @@ show check o.f32 d.f32 $layout --dtype f32 --config all.config --fail-if 'ssim_i
 printf '[COMPARE]\nssimImage2D = 1\n' >all.config
 show check o.f32 d.f32 $layout --dtype f32 --config all.config
 show_sh "floe check o.f32 d.f32 $layout --dtype f32 --config all.config -m window -q --json | sed -n '/left_out/,/}/p'"
+# what is no text may have no end
+show_sh "head -c 8192 /dev/zero | timeout 60 \$FLOE check o.f32 d.f32 $layout --dtype f32 --config /dev/stdin"
+printf '[COMPARE]\nrmse = 1' >all.config # no newline at the end
+show_sh "floe check o.f32 d.f32 $layout --dtype f32 --config all.config | tail -n 1"
 only o.f32 d.f32 zc.config wrong.config mark.config all.config

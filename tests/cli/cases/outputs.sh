@@ -14,7 +14,11 @@ show_sh "floe compress - -o t.f32 -f --shape 8x8 --dtype f32 --bound rel=1e-3 <t
 show $c -o no/such/folder/x
 show $c -o .
 show $c -o ""
+ln t.floe hard.raw
+show decompress t.floe -o hard.raw -f
 show decompress t.floe -o t.floe -f
+show decompress t.floe -o t2.FLOE
+rm hard.raw
 show decompress t.floe -o a.npy
 show fields steps --shape 4 -o a.npy
 show $c -o /dev/null

@@ -12,6 +12,11 @@ show compress a -o b -x
 show compress a -o b --zzzzzz
 show compress a -o
 show compress a -o b --bound
+# an option is not the argument of another one; a number is
+show compress a --bound abs=1 -o -f
+show compress a --bound abs=1 --output --bound=abs=1
+show compress a --bound abs=1 --fill -q
+show compress a --bound -1
 show compress a -o b -o c
 show compress a -o b --quiet=yes
 show compress a -o b --bound abs=1 --rel 1
