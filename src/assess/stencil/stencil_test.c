@@ -139,8 +139,7 @@ static const struct {
 } shapes[] = {{1, {1}},         {1, {2}},          {1, {3}},          {1, {131}},        {1, {1000}},
               {2, {3, 3}},      {2, {2, 50}},      {2, {37, 1}},      {2, {45, 3}},      {2, {41, 261}},
               {3, {4, 5, 6}},   {3, {1, 17, 19}},  {3, {9, 1, 23}},   {3, {11, 2, 13}},  {3, {19, 18, 33}},
-              {3, {3, 3, 300}}, {4, {3, 4, 5, 6}}, {4, {5, 1, 6, 7}}, {4, {2, 3, 5, 7}}, {4, {4, 8, 7, 9}},
-              {3, {23, 17, 1}}, {4, {7, 19, 1, 1}}};
+              {3, {3, 3, 300}}, {4, {3, 4, 5, 6}}, {4, {5, 1, 6, 7}}, {4, {2, 3, 5, 7}}, {4, {4, 8, 7, 9}}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static void all_kinds_and_shapes(void **state)
@@ -520,8 +519,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(correlation_of_a_checkerboard),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(derivatives_as_fields),
-        cmocka_unit_test(axes_of_one_point),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(axes_of_one_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
