@@ -48,6 +48,9 @@ floe_status floe_window_read(floe_window *window, void *dst, size_t nbytes, size
 /* Drops nbytes; reading past the end of the source is no error yet. */
 floe_status floe_window_skip(floe_window *window, uint64_t nbytes, floe_error *err);
 
+/* Goes back to an offset, where the source can seek. */
+void floe_window_back(floe_window *window, uint64_t offset);
+
 /* Takes the head of a record into window->head. salvage: searches for the next good one, of a chunk in
  * least..nchunks-1 with at most payload_max bytes. FORMAT or CHECKSUM when there is none. */
 typedef struct floe_head_rule {

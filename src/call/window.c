@@ -60,6 +60,14 @@ floe_status floe_window_skip(floe_window *w, uint64_t nbytes, floe_error *err)
     return FLOE_OK;
 }
 
+void floe_window_back(floe_window *w, uint64_t offset)
+{
+    if (!w->source->seekable)
+        return;
+    w->begin = w->end = 0;
+    w->offset = offset;
+}
+
 static bool head_fits(const floe_record *head, const floe_head_rule *rule)
 {
     return head->chunk >= rule->least && head->chunk < rule->nchunks && head->nbytes <= rule->payload_max;

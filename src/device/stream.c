@@ -227,6 +227,7 @@ typedef struct fetched {
     floe_record head;
     const uint8_t *payload;
     uint64_t have, need;                               /* bytes of the payload: there, and to be decoded */
+    uint64_t offset;                                   /* of the payload, read forward */
     uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the chunk, of all values */
 } fetched;
 
@@ -312,7 +313,10 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, f
     w->has_head = false;
     f->head = w->head;
     f->payload = s->record;
+    f->offset = w->offset - got;
     f->have = floe_min64(got, f->head.nbytes);
+    if (got < padded) /* bytes may have gone missing within it, and other chunks follow */
+        floe_window_back(w, f->offset);
     FLOE_TRY(find_need(s, f, err));
     if (parts)
         f->need = floe_min64(f->need, f->have);
@@ -444,6 +448,8 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
 #endif
     /* The first bytes of a chunk have no checksum: they are checked by its codec, as far as that goes. */
     const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
+    if (salvage && !s->index && status != FLOE_OK) /* the same */
+        floe_window_back(&s->window, f.offset);
     const bool looks = salvage && floe_codec_of(s->header.codec)->finds_damage;
     losing lost = {salvage, s, &p, chunk};
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
