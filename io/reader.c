@@ -144,13 +144,23 @@ floe_status io_reader_keep(io_reader *reader, size_t nbytes, floe_error *err)
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
+/* Elements of a raw array that would have such a size; "" where neither would. */
+static const char *other_elements(const io_reader *reader, uint64_t nbytes)
+{
+    if (reader->layout.rank)
+        return "";
+    return reader->element_nbytes == 4 && nbytes == 2 * reader->expected   ? ": are they f64 or i64?"
+           : reader->element_nbytes == 8 && 2 * nbytes == reader->expected ? ": are they f32 or i32?"
+                                                                           : "";
+}
+
 static floe_status fail_size(const io_reader *reader, const char *has, uint64_t nbytes, floe_error *err)
 {
     if (nbytes == 0 && !*has)
         return io_fail(err, FLOE_ERR_FORMAT, "'%s' is empty, but %s needs %" PRIu64 " bytes", reader->name,
                        reader->expected_as, reader->expected);
-    return io_fail(err, FLOE_ERR_FORMAT, "'%s' has %s%" PRIu64 " bytes, but %s needs %" PRIu64, reader->name, has,
-                   nbytes, reader->expected_as, reader->expected);
+    return io_fail(err, FLOE_ERR_FORMAT, "'%s' has %s%" PRIu64 " bytes, but %s needs %" PRIu64 "%s", reader->name, has,
+                   nbytes, reader->expected_as, reader->expected, other_elements(reader, nbytes));
 }
 
 floe_status io_reader_expect(io_reader *reader, const floe_field *layout, floe_error *err)
@@ -159,7 +169,8 @@ floe_status io_reader_expect(io_reader *reader, const floe_field *layout, floe_e
     floe_status status = floe_field_nelems(layout, &nelems);
     if (status != FLOE_OK)
         return io_fail(err, status, "the shape is not valid or too large");
-    reader->expected = nelems * floe_dtype_size(layout->dtype);
+    reader->element_nbytes = floe_dtype_size(layout->dtype);
+    reader->expected = nelems * reader->element_nbytes;
     io_layout_text(layout, reader->expected_as, sizeof reader->expected_as);
     uint64_t nbytes = io_reader_nbytes(reader);
     if (nbytes != UINT64_MAX && nbytes != reader->expected)
