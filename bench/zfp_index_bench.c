@@ -51,7 +51,7 @@ typedef struct bench {
     uint32_t sizes[NSIZES]; /* C; 0: no more */
     floe_ctx *ctx[THREADS]; /* on one thread, on two; the GPU's is the first */
     floe_field in, out;
-    floe_zfp_stream told;
+    floe_zfp_stream known;
     floe_zfp_index index;
     floe_zfp_report *report; /* in device memory */
     uint64_t raw, capacity, nbytes;
@@ -83,7 +83,7 @@ static void decode_async(void *arg)
 {
     bench *b = arg;
     FL(b->ctx[0],
-       floe_zfp_decompress_async(b->ctx[0], b->stream, b->nbytes, NULL, &b->told, &b->index, &b->out, b->report));
+       floe_zfp_decompress_async(b->ctx[0], b->stream, b->nbytes, NULL, &b->known, &b->index, &b->out, b->report));
 }
 
 /* Median seconds. */
@@ -122,7 +122,7 @@ static double cpu_seconds(bench *b, int threads, uint64_t index_nbytes)
     double least = INFINITY;
     for (int i = 0; i < b->repeats; i++) {
         const double begin = bench_seconds(clock);
-        FL(ctx, floe_zfp_decompress(ctx, b->stream, b->nbytes, &b->told, index_nbytes ? b->index.data : NULL,
+        FL(ctx, floe_zfp_decompress(ctx, b->stream, b->nbytes, &b->known, index_nbytes ? b->index.data : NULL,
                                     index_nbytes, &b->out));
         least = fmin(least, bench_seconds(clock) - begin);
     }
@@ -132,17 +132,17 @@ static double cpu_seconds(bench *b, int threads, uint64_t index_nbytes)
 #ifdef HAVE_ZFP
 static double libzfp_seconds(bench *b)
 {
-    const uint64_t *n = b->told.shape;
-    const zfp_type type = b->told.dtype == FLOE_F32 ? zfp_type_float : zfp_type_double;
+    const uint64_t *n = b->known.shape;
+    const zfp_type type = b->known.dtype == FLOE_F32 ? zfp_type_float : zfp_type_double;
     double least = INFINITY;
-    zfp_field *f = b->told.rank == 1   ? zfp_field_1d(b->out.data, type, n[0])
-                   : b->told.rank == 2 ? zfp_field_2d(b->out.data, type, n[1], n[0])
-                                       : zfp_field_3d(b->out.data, type, n[2], n[1], n[0]);
+    zfp_field *f = b->known.rank == 1   ? zfp_field_1d(b->out.data, type, n[0])
+                   : b->known.rank == 2 ? zfp_field_2d(b->out.data, type, n[1], n[0])
+                                        : zfp_field_3d(b->out.data, type, n[2], n[1], n[0]);
     for (int i = 0; i < b->repeats; i++) {
         const double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         bitstream *bits = stream_open(b->stream, (size_t)b->nbytes);
         zfp_stream *zfp = zfp_stream_open(bits);
-        zfp_stream_set_params(zfp, b->told.minbits, b->told.maxbits, b->told.maxprec, b->told.minexp);
+        zfp_stream_set_params(zfp, b->known.minbits, b->known.maxbits, b->known.maxprec, b->known.minexp);
         if (zfp_decompress(zfp, f) == 0)
             DIE("libzfp failed");
         zfp_stream_close(zfp);
@@ -173,7 +173,7 @@ static void decode(bench *b, int form, int size, sums *s)
     uint64_t nbytes;
     b->index.spec = (floe_index_spec){(floe_index_form)form, b->sizes[size], PARTITION};
     b->index.nbytes = 0;
-    FL(b->ctx[0], floe_zfp_compress(b->ctx[0], &b->in, &b->told, b->stream, b->capacity, &nbytes, &b->index));
+    FL(b->ctx[0], floe_zfp_compress(b->ctx[0], &b->in, &b->known, b->stream, b->capacity, &nbytes, &b->index));
     s->nbytes[form][size] += (double)b->index.nbytes / NPRECISIONS;
     for (int t = 0; t < (b->gpu ? 1 : THREADS); t++) {
         b->gpu ? dev_wipe(b->out.data, b->raw) : (void)memset(b->out.data, 0xA5, (size_t)b->raw);
@@ -188,12 +188,12 @@ static void precision(bench *b, uint32_t planes, sums *s)
 {
     char mode[32];
     snprintf(mode, sizeof mode, "prec=%u", planes);
-    FL(b->ctx[0], floe_zfp_describe(b->ctx[0], &b->in, mode, 0, &b->told));
-    FL(b->ctx[0], floe_zfp_compress(b->ctx[0], &b->in, &b->told, b->stream, b->capacity, &b->nbytes, NULL));
+    FL(b->ctx[0], floe_zfp_describe(b->ctx[0], &b->in, mode, 0, &b->known));
+    FL(b->ctx[0], floe_zfp_compress(b->ctx[0], &b->in, &b->known, b->stream, b->capacity, &b->nbytes, NULL));
     s->part += (double)b->nbytes / (double)b->raw / NPRECISIONS;
     s->stream_nbytes += (double)b->nbytes / NPRECISIONS;
     if (b->gpu) {
-        FL(b->ctx[0], floe_zfp_decompress(b->ctx[0], b->stream, b->nbytes, &b->told, NULL, 0, &b->out));
+        FL(b->ctx[0], floe_zfp_decompress(b->ctx[0], b->stream, b->nbytes, &b->known, NULL, 0, &b->out));
         dev_copy(b->want, b->out.data, b->raw);
     } else {
         s->libzfp += libzfp_seconds(b) / NPRECISIONS;

@@ -125,7 +125,7 @@ static int ascending_axes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The order with the smallest residuals into best; false when that cannot be told. */
+/* The order with the smallest residuals into best; false when that is not clear. */
 static bool find_best(const sample *s, const order *given, order *best, double *scratch)
 {
     order at = *given;

@@ -27,14 +27,14 @@ void check_input_free(check_input *input)
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 /* What the input itself says; false: nothing. */
-static bool layout_told(const check_input *input, floe_field *layout)
+static bool find_layout(const check_input *input, floe_field *layout)
 {
-    const floe_field *told = io_reader_layout(input->reader);
-    if (told)
-        *layout = *told;
+    const floe_field *known = io_reader_layout(input->reader);
+    if (known)
+        *layout = *known;
     if (input->is_stream)
         *layout = floe_field_of(NULL, input->info.dtype, input->info.rank, input->info.shape);
-    return told || input->is_stream;
+    return known || input->is_stream;
 }
 
 static bool shapes_agree(const floe_field *a, const floe_field *b)
@@ -42,14 +42,14 @@ static bool shapes_agree(const floe_field *a, const floe_field *b)
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
 }
 
-static int check_told(const check_input *input, const floe_field *told, const floe_field *given)
+static int check_known(const check_input *input, const floe_field *known, const floe_field *given)
 {
     char has[2 * CLI_TEXT];
-    cli_layout_text(told->rank, told->shape, told->dtype, has);
-    if (given->rank && !shapes_agree(told, given))
+    cli_layout_text(known->rank, known->shape, known->dtype, has);
+    if (given->rank && !shapes_agree(known, given))
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' holds %s, not the shape that is given", io_reader_name(input->reader),
                         has);
-    if (given->dtype && given->dtype != told->dtype)
+    if (given->dtype && given->dtype != known->dtype)
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' holds %s, not %s", io_reader_name(input->reader), has,
                         floe_dtype_name(given->dtype));
     return 0;
@@ -71,16 +71,16 @@ static int gather_told(check_input *inputs, uint32_t ninputs, const floe_field *
 {
     *who = ninputs;
     for (uint32_t i = 0; i < ninputs; i++) {
-        floe_field told;
-        if (!layout_told(&inputs[i], &told))
+        floe_field known;
+        if (!find_layout(&inputs[i], &known))
             continue;
-        int failed = check_told(&inputs[i], &told, given);
+        int failed = check_known(&inputs[i], &known, given);
         if (failed)
             return failed;
-        if (*who < ninputs && (told.dtype != layout->dtype || !shapes_agree(&told, layout)))
-            return fail_differ(&inputs[*who], layout, &inputs[i], &told);
+        if (*who < ninputs && (known.dtype != layout->dtype || !shapes_agree(&known, layout)))
+            return fail_differ(&inputs[*who], layout, &inputs[i], &known);
         if (*who == ninputs) {
-            *layout = told;
+            *layout = known;
             *who = i;
         }
     }

@@ -213,7 +213,7 @@ static void mismatch_say(const check_job *job)
                 r->nelems);
     if (r->nmismatch == 0)
         return;
-    fprintf(stderr, "floe: %" PRIu64 " special value%s (NaN, infinite or fill) met another value, first at [",
+    fprintf(stderr, "floe: %" PRIu64 " special value%s (NaN, infinite or fill) paired with another value, first at [",
             r->nmismatch, r->nmismatch == 1 ? "" : "s");
     for (uint32_t i = 0; r->mismatch.count && i < r->rank; i++)
         fprintf(stderr, "%s%" PRIu64, i ? "," : "", r->mismatch.spot->index[i]);

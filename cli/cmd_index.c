@@ -55,16 +55,16 @@ static void say_result(const index_job *job)
 static int make(index_job *job)
 {
     floe_error err = {0};
-    bool told;
+    bool given;
     int failed = cli_index_spec(job->args, &job->index.spec);
-    if (failed || (failed = cli_zfp_told(job->args, job->ctx, &job->stream, &told)) ||
-        (failed = cli_input_map(job->args->operand[0], told ? CLI_ZFP_BARE : CLI_ZFP_WITH_HEADER, &job->reader,
+    if (failed || (failed = cli_zfp_given(job->args, job->ctx, &job->stream, &given)) ||
+        (failed = cli_input_map(job->args->operand[0], given ? CLI_ZFP_BARE : CLI_ZFP_WITH_HEADER, &job->reader,
                                 &job->src, &job->nbytes)))
         return failed;
     if ((failed = cli_output_probe(job->args, cli_value(job->args, OPT_OUTPUT), job->reader)) ||
-        (told && (failed = cli_zfp_has_no_header(job->reader, job->src, job->nbytes))))
+        (given && (failed = cli_zfp_has_no_header(job->reader, job->src, job->nbytes))))
         return failed;
-    if (!told && floe_zfp_recognize(job->src, job->nbytes, &job->stream, &err) != FLOE_OK)
+    if (!given && floe_zfp_recognize(job->src, job->nbytes, &job->stream, &err) != FLOE_OK)
         return cli_fail(err.status, "'%s': %s; without a header it needs --shape, --dtype and --bound",
                         io_reader_name(job->reader), err.message);
     if ((failed = cli_zfp_fits(&job->stream, job->reader, job->nbytes)))

@@ -57,12 +57,12 @@ static int open_original(verify_job *job, const char *path, floe_field *field)
     floe_field layout = floe_field_of(NULL, job->info.dtype, job->info.rank, job->info.shape);
     if (io_reader_open(&job->original, path, &err) != FLOE_OK)
         return cli_fail_with(&err);
-    const floe_field *told = io_reader_layout(job->original);
-    bool differs = told && (told->dtype != layout.dtype || told->rank != layout.rank ||
-                            memcmp(told->shape, layout.shape, layout.rank * sizeof layout.shape[0]) != 0);
+    const floe_field *known = io_reader_layout(job->original);
+    bool differs = known && (known->dtype != layout.dtype || known->rank != layout.rank ||
+                             memcmp(known->shape, layout.shape, layout.rank * sizeof layout.shape[0]) != 0);
     if (differs) {
         char have[2 * CLI_TEXT], want[2 * CLI_TEXT];
-        cli_layout_text(told->rank, told->shape, told->dtype, have);
+        cli_layout_text(known->rank, known->shape, known->dtype, have);
         cli_layout_text(layout.rank, layout.shape, layout.dtype, want);
         return cli_fail(FLOE_ERR_FORMAT, "'%s' is not the original: it holds %s; the stream holds %s", path, have,
                         want);

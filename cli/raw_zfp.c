@@ -88,7 +88,7 @@ static int mode_text(const cli_args *args, char text[CLI_TEXT], bool *given)
     return n > 1 ? cli_fail(FLOE_ERR_ARGUMENT, "give one bound, not %d", n) : 0;
 }
 
-int cli_zfp_told(const cli_args *args, floe_ctx *ctx, floe_zfp_stream *stream, bool *given)
+int cli_zfp_given(const cli_args *args, floe_ctx *ctx, floe_zfp_stream *stream, bool *given)
 {
     floe_field layout;
     char mode[CLI_TEXT];
@@ -396,14 +396,14 @@ int cli_raw_zfp_compress(const cli_args *args)
 
 /* ---- decompress ----------------------------------------------------------------------------------------------------- */
 
-/* What is known of the stream: told, or what the index or the stream itself says. */
+/* What is known of the stream: given by options, or what the index or the stream itself says. */
 static int describe(zfp_job *job, const void *src, uint64_t nbytes, const void *index, uint64_t index_nbytes,
-                    bool *told)
+                    bool *given)
 {
     floe_index_spec spec;
     floe_error err = {0};
-    int failed = cli_zfp_told(job->args, job->ctx, &job->stream, told);
-    if (failed || *told)
+    int failed = cli_zfp_given(job->args, job->ctx, &job->stream, given);
+    if (failed || *given)
         return failed ? failed : cli_zfp_has_no_header(job->reader, src, nbytes);
     floe_status status = index ? floe_zfp_index_info(index, index_nbytes, &job->stream, &spec, &err)
                                : floe_zfp_recognize(src, nbytes, &job->stream, &err);
@@ -420,7 +420,7 @@ static int decompress_run(zfp_job *job)
     const cli_args *args = job->args;
     const void *src, *index = NULL;
     uint64_t nbytes, index_nbytes = 0;
-    bool told = false;
+    bool given = false;
     const bool may_be_bare = cli_given(args, OPT_INDEX) || cli_given(args, OPT_DTYPE);
     int failed =
         cli_input_map(args->operand[0], may_be_bare ? CLI_ZFP_BARE : CLI_ZFP_WITH_HEADER, &job->reader, &src, &nbytes);
@@ -430,7 +430,7 @@ static int decompress_run(zfp_job *job)
         failed = cli_input_map(cli_value(args, OPT_INDEX), CLI_ZFP_INDEX, &job->index_reader, &index, &index_nbytes);
     if (!failed && index)
         failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->index_reader);
-    if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)) ||
+    if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &given)) ||
         (failed = cli_zfp_fits(&job->stream, job->reader, nbytes)))
         return failed;
     job->field = floe_field_of(NULL, job->stream.dtype, job->stream.rank, job->stream.shape);
@@ -443,7 +443,7 @@ static int decompress_run(zfp_job *job)
     do {
         const double started = cli_seconds();
         status =
-            floe_zfp_decompress(job->ctx, src, nbytes, told ? &job->stream : NULL, index, index_nbytes, &job->field);
+            floe_zfp_decompress(job->ctx, src, nbytes, given ? &job->stream : NULL, index, index_nbytes, &job->field);
         job->seconds = fmax(cli_seconds() - started, 1e-9);
     } while (cli_ctx_retreat(args, status, &job->machine, &job->ctx));
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, job->reader, NULL);

@@ -106,18 +106,18 @@ int cli_layout_given(const cli_args *args, floe_field *layout)
     return 0;
 }
 
-static int check_agreement(const io_reader *reader, const floe_field *given, const floe_field *told)
+static int check_agreement(const io_reader *reader, const floe_field *given, const floe_field *known)
 {
     char have[CLI_TEXT], want[CLI_TEXT];
-    bool same = given->rank == told->rank && memcmp(given->shape, told->shape, sizeof given->shape) == 0;
-    cli_shape_text(told->rank, told->shape, have);
+    bool same = given->rank == known->rank && memcmp(given->shape, known->shape, sizeof given->shape) == 0;
+    cli_shape_text(known->rank, known->shape, have);
     cli_shape_text(given->rank, given->shape, want);
     if (given->rank && !same)
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' says that its shape is %s, not %s", io_reader_name(reader), have,
                         want);
-    if (given->dtype && given->dtype != told->dtype)
+    if (given->dtype && given->dtype != known->dtype)
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' says that its type is %s, not %s", io_reader_name(reader),
-                        floe_dtype_name(told->dtype), floe_dtype_name(given->dtype));
+                        floe_dtype_name(known->dtype), floe_dtype_name(given->dtype));
     return 0;
 }
 
@@ -131,14 +131,14 @@ int cli_raw_check(const cli_args *args, io_reader *reader)
 
 int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout)
 {
-    const floe_field *told = io_reader_layout(reader);
+    const floe_field *known = io_reader_layout(reader);
     floe_error err = {0};
     int failed = cli_layout_given(args, layout);
     if (failed)
         return failed;
-    if (told) {
-        failed = check_agreement(reader, layout, told);
-        *layout = *told;
+    if (known) {
+        failed = check_agreement(reader, layout, known);
+        *layout = *known;
         return failed;
     }
     if ((failed = cli_raw_check(args, reader)))

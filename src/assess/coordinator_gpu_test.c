@@ -67,7 +67,7 @@ static void all_passes(void **state)
 }
 
 /* Windows and nothing else: of most fields the reduction pass is left out, which shows in a mean that nobody has found. What it
- * would have told of the decoded field must show in the windows. */
+ * would have found of the decoded field must show in the windows. */
 static void windows_alone(void **state)
 {
     enum { AS_IT_IS, FAR, FARTHER, WILD, NOT_A_NUMBER, FILL, WAYS };

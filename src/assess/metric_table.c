@@ -114,7 +114,7 @@ static const row table[] = {
     COUNT("special:n_same", "special_same", "pairs of the same special value: NaN, infinity, fill", "", nsame),
     COUNT("special:n_mismatch", "special_mismatch", "pairs of a special value and any other", "", nmismatch),
     ROW(REDUCTION, SEARCH, SPOTS, 2, 0, "special:first_mismatch", "first_mismatch",
-        "the first place where a special value met another", "", mismatch),
+        "the first place where a special value is paired with another value", "", mismatch),
     /* errors */
     SUM("error_stat:min_difference", "min_difference", "min e", "x", error.min),
     SUM("error_stat:max_difference", "max_difference", "max e", "x", error.max),

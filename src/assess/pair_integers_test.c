@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics of integers are those of the same numbers as doubles; what doubles cannot hold is told all the same. */
+/* Metrics of integers are those of the same numbers as doubles; what doubles cannot hold is found all the same. */
 #include "tests/assess_kit.h"
 
 typedef struct whole_pair {

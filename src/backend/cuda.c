@@ -52,7 +52,7 @@ static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
     FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
                "the device workspace lies in host memory, out of the GPU's reach");
-    FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
+    FLOE_CUDA(err, cudaMallocHost(&cuda->fetched, FLOE_CUDA_FETCHED_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
     FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
@@ -65,7 +65,7 @@ static floe_status own_create(floe_cuda *cuda, floe_error *err)
 
 static void own_free(floe_cuda *cuda)
 {
-    cudaFreeHost(cuda->answer);
+    cudaFreeHost(cuda->fetched);
     cudaFree(cuda->state);
     if (cuda->side)
         cudaStreamDestroy((cudaStream_t)cuda->side);
@@ -190,7 +190,7 @@ floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *row
 
 floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err)
 {
-    FLOE_CUDA(err, cudaMemcpyAsync((uint8_t *)cuda->answer + at, dev, nbytes, cudaMemcpyDeviceToHost,
+    FLOE_CUDA(err, cudaMemcpyAsync((uint8_t *)cuda->fetched + at, dev, nbytes, cudaMemcpyDeviceToHost,
                                    (cudaStream_t)cuda->stream));
     return FLOE_OK;
 }
@@ -199,7 +199,7 @@ floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, 
 {
     FLOE_TRY(floe_cuda_bring(cuda, 0, dev, nbytes, err));
     FLOE_TRY(floe_cuda_wait(cuda, err));
-    memcpy(host, cuda->answer, nbytes);
+    memcpy(host, cuda->fetched, nbytes);
     return FLOE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A GPU as a context sees it: one device, the caller's stream, one arena of device memory and a few bytes of pinned host
- * memory for answers. In a build without CUDA every function but floe_cuda_close says so.
+ * memory for what is fetched. In a build without CUDA every function but floe_cuda_close says so.
  *
  * All work is put on `stream` in order. Nothing here waits for the device except floe_cuda_wait, floe_cuda_fetch and
  * what allocates: growing the arena, opening and closing.
@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 
-enum { FLOE_CUDA_ANSWER_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576 };
+enum { FLOE_CUDA_FETCHED_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576 };
 
 typedef struct floe_cuda {
     bool open;
@@ -25,11 +25,11 @@ typedef struct floe_cuda {
     void *workspace;
     size_t workspace_nbytes;
     bool caller_owns;
-    void *answer; /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES; kernels may write there, too */
-    void *state;  /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
+    void *fetched; /* pinned host memory, FLOE_CUDA_FETCHED_NBYTES; kernels may write there, too */
+    void *state;   /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join; cudaEvent_t */
     void *side, *forked, *joined;
-    uint32_t asked; /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
+    uint32_t granted; /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
 } floe_cuda;
 
 /* DEVICE, with the reason: no such device, no driver, or no CUDA in this build. device -1: the one that is current.
@@ -68,9 +68,9 @@ typedef struct floe_cuda_rows {
     size_t to_pitch, from_pitch, nbytes, count;
 } floe_cuda_rows;
 floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *rows, floe_error *err);
-/* Copies from the device to cuda->answer + at; they are there after a wait. */
+/* Copies from the device to cuda->fetched + at; they are there after a wait. */
 floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err);
-/* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
+/* Copies at most FLOE_CUDA_FETCHED_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
 /* What is put on the side after fork waits for what is on the stream so far; what is put on the stream after join waits for what is
  * on the side. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */

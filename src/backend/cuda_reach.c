@@ -50,7 +50,7 @@ static bool reads_pageable(int device)
     return cudaDeviceGetAttribute(&reads, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && reads;
 }
 
-typedef CUresult (*ask_fn)(unsigned n, CUpointer_attribute *what, void **answers, CUdeviceptr p);
+typedef CUresult (*get_fn)(unsigned n, CUpointer_attribute *what, void **values, CUdeviceptr p);
 
 static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
 {
@@ -62,17 +62,17 @@ static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
 /* Asked for several at once the driver takes memory that it does not know for none of its own, which is no error. */
 static bool is_device_memory(void *driver, const void *p)
 {
-    enum { TYPE, MANAGED, QUESTIONS };
-    CUpointer_attribute what[QUESTIONS] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
-    uint32_t answer[QUESTIONS] = {0, 0};
-    void *answers[QUESTIONS] = {&answer[TYPE], &answer[MANAGED]};
+    enum { TYPE, MANAGED, ATTRIBUTES };
+    CUpointer_attribute what[ATTRIBUTES] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    uint32_t value[ATTRIBUTES] = {0, 0};
+    void *values[ATTRIBUTES] = {&value[TYPE], &value[MANAGED]};
     void *const function = dlsym(driver, "cuPointerGetAttributes");
-    ask_fn ask;
+    get_fn get;
     if (!function)
         return false;
-    memcpy(&ask, &function, sizeof ask);
-    return ask(QUESTIONS, what, answers, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS &&
-           answer[TYPE] == CU_MEMORYTYPE_DEVICE && !answer[MANAGED];
+    memcpy(&get, &function, sizeof get);
+    return get(ATTRIBUTES, what, values, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS &&
+           value[TYPE] == CU_MEMORYTYPE_DEVICE && !value[MANAGED];
 }
 
 /* The runtime would make the current GPU ready, which takes a good part of a second and hundreds of megabytes: the driver

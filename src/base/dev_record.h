@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What codec and container tell each other in device memory: where a chunk's record lies in a stream, what coding it met. */
+/* What codec and container pass to each other in device memory: where a chunk's record lies in a stream, and statistics of coding it. */
 #ifndef FLOE_BASE_DEV_RECORD_H
 #define FLOE_BASE_DEV_RECORD_H
 
@@ -17,7 +17,7 @@ typedef struct floe_dev_record {
     uint64_t checksum; /* of the payload */
 } floe_dev_record;
 
-/* What an attempt at encoding a chunk met; counters start at 0. */
+/* Statistics of an attempt at encoding a chunk; counters start at 0. */
 typedef struct floe_dev_chunk_stats {
     unsigned long long nexceptions, nliterals;
     unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
@@ -38,17 +38,17 @@ typedef struct floe_dev_stats_of_chunks {
     uint64_t stride;
 } floe_dev_stats_of_chunks;
 
-/* The report of a call in device memory. met: what compression met, of all chunks; NULL after decompression. pwrel: relative errors were looked at. */
+/* The report of a call in device memory. stats: those of compression, of all chunks; NULL after decompression. pwrel: relative errors were looked at. */
 FLOE_HD void floe_dev_report_write(floe_device_report *report, uint32_t status, uint64_t nbytes,
-                                   const floe_dev_chunk_stats *met, bool pwrel)
+                                   const floe_dev_chunk_stats *stats, bool pwrel)
 {
     const double unknown = floe_f64_of(FLOE_NAN64_BITS);
     report->status = status;
     report->reserved = 0;
     report->nbytes = status ? 0 : nbytes;
-    report->nexceptions = met ? met->nexceptions : 0;
-    report->max_error = met ? floe_f64_of(met->max_error_bits) : unknown;
-    report->max_pw_error = met && pwrel ? floe_f64_of(met->max_pw_error_bits) : unknown;
+    report->nexceptions = stats ? stats->nexceptions : 0;
+    report->max_error = stats ? floe_f64_of(stats->max_error_bits) : unknown;
+    report->max_pw_error = stats && pwrel ? floe_f64_of(stats->max_pw_error_bits) : unknown;
 }
 
 #endif

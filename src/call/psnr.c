@@ -111,7 +111,7 @@ floe_status floe_psnr_resolve(const floe_resolver *r, const floe_header *header,
                 range->nfinite};
     bracket b = {-INFINITY, INFINITY, 0, 0};
     s.codec.mode = FLOE_BOUND_ABS;
-    /* An RMSE is never above the bound, so this one is safe without a try. It is also the answer where squares leave
+    /* An RMSE is never above the bound, so this one is safe without a try. It is also the result where squares leave
      * the range of doubles. */
     double width = isinf(s.width) ? 0x1p1023 : s.width;
     double safe = width * floe_amplitude_of_decibel(-header->bound) * (1 - 1e-9);

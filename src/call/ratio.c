@@ -20,9 +20,9 @@ static const double apart_db = 0.5; /* bounds that are nearer say nothing of the
 
 typedef struct search {
     const floe_ratio *on;
-    double asked, least_db, most_db; /* of the bound */
-    double at, slope;                /* in: where to begin; out: the nearest */
-    double enough_db, off_db;        /* off: out */
+    double wanted, least_db, most_db; /* of the bound */
+    double at, slope;                 /* in: where to begin; out: the nearest */
+    double enough_db, off_db;         /* off: out */
 } search;
 
 static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
@@ -34,7 +34,7 @@ static floe_status excess_at(const search *s, double at, double *excess)
 {
     uint64_t nbytes = 1;
     FLOE_TRY(s->on->attempt(s->on->user, bound_at(s, at), &nbytes));
-    *excess = floe_decibel_of_amplitude((double)s->on->raw_nbytes / (double)nbytes / s->asked);
+    *excess = floe_decibel_of_amplitude((double)s->on->raw_nbytes / (double)nbytes / s->wanted);
     return FLOE_OK;
 }
 
@@ -104,7 +104,7 @@ floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sampl
     const floe_ratio part = {sample_attempt, &trial, floe_sample_raw_nbytes(sample)};
     const double width = floe_exact_range_width(range->min, range->max),
                  bits = 8 * (double)floe_dtype_size(h->dtype) / h->bound;
-    search s = {.on = &part, .asked = h->bound, .slope = usual_slope, .enough_db = enough_db};
+    search s = {.on = &part, .wanted = h->bound, .slope = usual_slope, .enough_db = enough_db};
     s.most_db = floe_decibel_of_amplitude(isinf(width) ? 0x1p1023 : width);
     s.least_db = floe_dtype_is_integer(h->dtype) ? clamp(-1, -1, s.most_db) : s.most_db - span_db;
     s.at = clamp(s.most_db - bits * bit_db, s.least_db, s.most_db);

@@ -66,7 +66,7 @@ void floe_codec_written_take(floe_codec_encode *e, floe_arena *a)
 
 void floe_codec_written_aim(floe_codec_encode *e)
 {
-    e->met = (floe_dev_stats_of_chunks){written_of(e)->stats, NULL, sizeof(floe_dev_chunk_stats)};
+    e->chunk_stats = (floe_dev_stats_of_chunks){written_of(e)->stats, NULL, sizeof(floe_dev_chunk_stats)};
     e->again = NULL;
 }
 
@@ -97,8 +97,8 @@ floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_param
     FLOE_TRY(floe_cuda_bring(&cuda, 0, e->params, sizeof *params, err));
     FLOE_TRY(floe_cuda_bring(&cuda, sizeof *params, e->status, sizeof *status, err));
     FLOE_TRY(floe_cuda_wait(&cuda, err));
-    memcpy(params, cuda.answer, sizeof *params);
-    memcpy(status, (const uint8_t *)cuda.answer + sizeof *params, sizeof *status);
+    memcpy(params, cuda.fetched, sizeof *params);
+    memcpy(status, (const uint8_t *)cuda.fetched + sizeof *params, sizeof *status);
     return FLOE_OK;
 }
 
@@ -142,7 +142,7 @@ typedef struct known {
     uint32_t status;
     uint8_t begin[BEGIN_NBYTES];
 } known;
-static_assert(sizeof(known) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
+static_assert(sizeof(known) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
 
 /* All by one wait. */
 static floe_status fetch_known(const floe_codec_chunk *c, known *k)
@@ -158,7 +158,7 @@ static floe_status fetch_known(const floe_codec_chunk *c, known *k)
     if (nbegin)
         FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, begin), call->stream, nbegin, c->err));
     FLOE_TRY(floe_cuda_wait(&cuda, c->err));
-    memcpy(k, cuda.answer, sizeof *k);
+    memcpy(k, cuda.fetched, sizeof *k);
     return FLOE_OK;
 }
 

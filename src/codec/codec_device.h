@@ -81,7 +81,7 @@ typedef struct floe_codec_encode {
     uint32_t *status;
     void *params; /* of the row's params_nbytes: resolve fills it */
     /* out. again: NULL, or 0 where the last kernel has nothing to do; it lets what follows start early */
-    floe_dev_stats_of_chunks met;
+    floe_dev_stats_of_chunks chunk_stats;
     const uint32_t *again;
     floe_codec_own own;
 } floe_codec_encode;

@@ -77,12 +77,13 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
         *(uint64_t *)(job.stream + index + nbytes) = floe_checksum_finish(sum, nbytes);
 }
 
-/* What was met in chunk r. */
-FLOE_DEV floe_dev_chunk_stats met_of(const floe_container_finish &job, uint64_t r)
+/* Statistics of chunk r. */
+FLOE_DEV floe_dev_chunk_stats stats_of(const floe_container_finish &job, uint64_t r)
 {
-    const uint64_t at = r * job.met.stride;
-    const uint32_t attempt = job.met.attempt ? *(const uint32_t *)((const uint8_t *)job.met.attempt + at) : 0;
-    return ((const floe_dev_chunk_stats *)((const uint8_t *)job.met.first + at))[attempt];
+    const uint64_t at = r * job.chunk_stats.stride;
+    const uint32_t attempt =
+        job.chunk_stats.attempt ? *(const uint32_t *)((const uint8_t *)job.chunk_stats.attempt + at) : 0;
+    return ((const floe_dev_chunk_stats *)((const uint8_t *)job.chunk_stats.first + at))[attempt];
 }
 
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
@@ -94,10 +95,10 @@ FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uin
     if (!job.report)
         return;
     for (uint64_t r = floe_lane(); r < job.nrecords; r += FLOE_WARP) {
-        const floe_dev_chunk_stats met = met_of(job, r);
-        all.nexceptions += met.nexceptions;
-        all.max_error_bits = larger(all.max_error_bits, met.max_error_bits);
-        all.max_pw_error_bits = larger(all.max_pw_error_bits, met.max_pw_error_bits);
+        const floe_dev_chunk_stats stats = stats_of(job, r);
+        all.nexceptions += stats.nexceptions;
+        all.max_error_bits = larger(all.max_error_bits, stats.max_error_bits);
+        all.max_pw_error_bits = larger(all.max_pw_error_bits, stats.max_pw_error_bits);
     }
 #pragma unroll
     for (int d = FLOE_WARP / 2; d > 0; d /= 2) {

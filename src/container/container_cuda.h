@@ -4,7 +4,7 @@
  * container.h. Every function puts kernels on a stream and returns a cudaError_t as a number; nothing allocates or waits.
  *
  * Streams lie at a multiple of 16, records at multiples of 8 from their beginning. All pointers are device memory. What
- * goes wrong in the data is a floe_status in *status (*failed); of several failures any may be the one that is told.
+ * goes wrong in the data is a floe_status in *status (*failed); of several failures any may be the one that is reported.
  *
  * Scratch is all 0 before a call, and is all 0 after it unless the call failed.
  */
@@ -38,11 +38,11 @@ typedef struct floe_container_finish {
     void *scratch;         /* floe_container_finish_nbytes(nrecords) */
     uint64_t *total;       /* out, may be NULL: bytes of the stream, index and footer included if there */
     uint32_t *failed;      /* not 0: nothing is done. Set to FLOE_ERR_CAPACITY when the index does not fit */
-    /* NULL, or told by kernels before the last one, which lets this one start early: whether the last one does anything. If
+    /* NULL, or set by kernels before the last one, which lets this one start early: whether the last one does anything. If
      * not, all is there already */
     const uint32_t *again;
-    floe_device_report *report;   /* of the call, whatever came of it; NULL: nobody asks */
-    floe_dev_stats_of_chunks met; /* for the report */
+    floe_device_report *report;           /* of the call, whatever came of it; NULL: nobody asks */
+    floe_dev_stats_of_chunks chunk_stats; /* for the report */
     bool pwrel;
 } floe_container_finish;
 

@@ -165,7 +165,7 @@ static void same_report(const floe_container_finish *job, uint32_t status, uint6
 static void failures_stop_finishing(void **state)
 {
     (void)state;
-    const floe_dev_chunk_stats met[2] = {
+    const floe_dev_chunk_stats stats[2] = {
         {.nexceptions = 1},
         {.nexceptions = 7, .max_error_bits = floe_bits_f64(0.5), .max_pw_error_bits = floe_bits_f64(0.25)}};
     const uint32_t attempt = 1;
@@ -185,7 +185,7 @@ static void failures_stop_finishing(void **state)
                                      .scratch = dev_filled(0, (size_t)floe_container_finish_nbytes(1)),
                                      .failed = dev_of(&failed, sizeof failed),
                                      .report = dev_filled(0xC3, sizeof *job.report),
-                                     .met = {dev_of(met, sizeof met), dev_of(&attempt, sizeof attempt), 0},
+                                     .chunk_stats = {dev_of(stats, sizeof stats), dev_of(&attempt, sizeof attempt), 0},
                                      .pwrel = k % 2};
         CU(floe_container_finish_cuda(&job, NULL));
         same_report(&job, k == 0 ? FLOE_ERR_LIMIT : k < 3 ? FLOE_ERR_CAPACITY : FLOE_OK, s.nbytes);
@@ -193,7 +193,8 @@ static void failures_stop_finishing(void **state)
         fetch(got, job.stream, s.nbytes);
         for (size_t i = 0; k < 3 && i < s.nbytes; i++)
             assert_int_equal(got[i], 0xC3);
-        drop(job.report), drop((void *)(uintptr_t)job.met.first), drop((void *)(uintptr_t)job.met.attempt);
+        drop(job.report), drop((void *)(uintptr_t)job.chunk_stats.first),
+            drop((void *)(uintptr_t)job.chunk_stats.attempt);
         assert_zero(job.scratch, (size_t)floe_container_finish_nbytes(1));
         drop(job.stream), drop(job.records), drop((void *)(uintptr_t)job.end), drop(job.scratch), drop(job.failed);
     }
@@ -205,7 +206,7 @@ static void failures_stop_finishing(void **state)
 typedef struct stats_chunk {
     uint64_t other[3];
     uint32_t attempt, more;
-    floe_dev_chunk_stats met[2];
+    floe_dev_chunk_stats stats[2];
 } stats_chunk;
 
 /* Counts are added up, errors compared, of the attempt that each chunk came to. */
@@ -220,7 +221,7 @@ static void the_report_is_that_of_all_chunks(void **state)
         sizes[i] = 4;
         chunks[i] = (stats_chunk){.other = {~0u, ~0u, ~0u}, .attempt = i % 3 == 0, .more = ~0u};
         for (uint32_t k = 0; k < 2; k++)
-            chunks[i].met[k] =
+            chunks[i].stats[k] =
                 (floe_dev_chunk_stats){100 * i + k, 1, floe_bits_f64(i == 41 ? 9 + k : 1 + 1.0 / (i + 1)),
                                        floe_bits_f64(i == 69 ? 0.5 + k : 0.25)};
         nexceptions += 100 * i + chunks[i].attempt;
@@ -238,7 +239,7 @@ static void the_report_is_that_of_all_chunks(void **state)
                                  .scratch = dev_filled(0, (size_t)floe_container_finish_nbytes(MOST)),
                                  .failed = dev_of(&zero, sizeof zero),
                                  .report = dev_filled(0xC3, sizeof *job.report),
-                                 .met = {dev->met, &dev->attempt, sizeof *dev},
+                                 .chunk_stats = {dev->stats, &dev->attempt, sizeof *dev},
                                  .pwrel = true};
     CU(floe_container_finish_cuda(&job, NULL));
     fetch(&r, job.report, sizeof r);

@@ -41,7 +41,7 @@ static floe_status cpu_read(const uint8_t *p, size_t n, floe_header *h)
     return FLOE_OK;
 }
 
-/* What the device is asked with; all but the stream is allocated once. */
+/* What the device works on; all but the stream is allocated once. */
 typedef struct reader {
     floe_container_open open;
     floe_container_verify verify;

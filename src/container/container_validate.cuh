@@ -2,7 +2,7 @@
 /*
  * Judging all of a stream in device memory but the payloads, by one block. What a small stream needs is in the two ends that
  * are loaded at once; then warps check parts side by side. Nothing is believed before its range has been checked, and
- * nothing is told before all checksums are right.
+ * nothing is reported before all checksums are right.
  */
 #ifndef FLOE_CONTAINER_CONTAINER_VALIDATE_CUH
 #define FLOE_CONTAINER_CONTAINER_VALIDATE_CUH

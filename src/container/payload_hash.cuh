@@ -176,7 +176,7 @@ FLOE_DEV void term_make(const piece &p, uint64_t last, uint32_t j, hash_shared &
         s.terms[j] = floe_checksum_term(hash, p.number);
 }
 
-/* Slots first .. first + count - 1, at most BATCH. The whole block, which gets the same answer; false: a record that does not
+/* Slots first .. first + count - 1, at most BATCH. The whole block, which gets the same result; false: a record that does not
  * fit. */
 template <int WARPS>
 FLOE_DEV bool batch_hash(const payloads &w, const floe_lane_keys *keys, uint64_t first, uint32_t count, tally *tallies,

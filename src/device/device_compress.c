@@ -187,7 +187,7 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     c->finish.nrecords = e->nchunks;
     c->finish.end = e->end;
     c->finish.again = e->again;
-    c->finish.met = e->met;
+    c->finish.chunk_stats = e->chunk_stats;
     c->finish.with_index = true;
     c->finish.report = report;
     c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
@@ -271,9 +271,9 @@ static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
 {
     compression *c = user;
     floe_ctx *ctx = c->ctx;
-    const floe_device_report *report = ctx->cuda.answer;
+    const floe_device_report *report = ctx->cuda.fetched;
     c->resolve.header.abs_bound = abs_bound;
-    FLOE_TRY(start(ctx, c, c->own_stream, c->own_nbytes, ctx->cuda.answer));
+    FLOE_TRY(start(ctx, c, c->own_stream, c->own_nbytes, ctx->cuda.fetched));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_CHECK(&ctx->err, report->status == FLOE_OK, (floe_status)report->status, "%s",
                floe_status_text((floe_status)report->status));
@@ -397,7 +397,7 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
     void *const dst = call->dst;
     compression c;
     uint64_t room = call->capacity;
-    const floe_device_report *report = ctx->cuda.answer;
+    const floe_device_report *report = ctx->cuda.fetched;
     const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
     if (to_device)
         FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
@@ -413,10 +413,10 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
     FLOE_TRY(scratch_get(ctx, &c));
     if (c.scans || (call->values && call->values->known))
         FLOE_TRY(bound_resolve(ctx, &c, call->values));
-    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, room, ctx->cuda.answer));
+    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, room, ctx->cuda.fetched));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, report));
-    *call->nbytes = report->nbytes; /* before the answer is another one */
+    *call->nbytes = report->nbytes; /* before another one is fetched */
     FLOE_TRY(attrs_put(ctx, &c, to_device ? dst : c.own_stream));
     if (!to_device) {
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)*call->nbytes, &ctx->err));

@@ -211,9 +211,9 @@ static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *
     FLOE_TRY(scratch_get(ctx, d));
     if (!call->on_device)
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, d->own_stream, call->src, (size_t)call->nbytes, &ctx->err));
-    FLOE_TRY(start(ctx, d, call->on_device ? call->src : d->own_stream, call->nbytes, NULL, ctx->cuda.answer));
+    FLOE_TRY(start(ctx, d, call->on_device ? call->src : d->own_stream, call->nbytes, NULL, ctx->cuda.fetched));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
-    memcpy(report, ctx->cuda.answer, sizeof *report);
+    memcpy(report, ctx->cuda.fetched, sizeof *report);
     return FLOE_OK;
 }
 

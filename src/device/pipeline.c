@@ -380,7 +380,7 @@ static floe_status record_finish(floe_ctx *ctx, slot *s)
                                           .scratch = s->dev_tallies,
                                           .failed = s->dev_status,
                                           .report = s->report.data,
-                                          .met = s->encode.met,
+                                          .chunk_stats = s->encode.chunk_stats,
                                           .pwrel = p->params.mode == FLOE_BOUND_PWREL};
     FLOE_CUDA(&ctx->err, floe_container_finish_cuda(&finish, s->stream));
     FLOE_CUDA(&ctx->err, cudaEventRecord(s->reported, s->stream));

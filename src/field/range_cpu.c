@@ -20,7 +20,7 @@
 
 enum {
     BLOCK = 1024,    /* values */
-    LOOK_EVERY = 16, /* blocks: how often a block is asked for low and high */
+    LOOK_EVERY = 16, /* blocks: how often low and high of a block are looked at */
     LANES = (FLOE_AVX2 ? 128 : 64) / (int)sizeof(floe_real)
 };
 

@@ -4,7 +4,7 @@
 namespace
 {
 
-/* Blocks take the tiles of the field in turn; the last one answers. */
+/* Blocks take the tiles of the field in turn; the last one ends the scan. */
 template <typename T, floe_range_mode MODE>
 __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     range_scan_kernel(const __grid_constant__ floe_range_job job, floe_dev_range *range)

@@ -5,7 +5,7 @@
  * Values are compared as keys: bit patterns as integers that grow with the value. A block takes tiles of the field, from
  * its far end to its beginning, so that the beginning is still in cache when the next kernel starts there. A lane keeps
  * what it has seen; the blocks' results go to scratch. The last block of a grid does not scan, but waits for them, and has time
- * before that to bring the code near that the answer takes.
+ * before that to bring the code near that the result takes.
  *
  * Fill detection needs to know how often the least key occurs and which comes next. Taking note of that costs more than the
  * comparison itself, so a warp looks closely only at groups of values where some key is below its limit: the second least
@@ -66,7 +66,7 @@ template <> struct floe_range_keys<double> {
     }
 };
 
-/* Integers are their own keys. None is a value, too: what that hides is told by the other end. */
+/* Integers are their own keys. None is a value, too: what that hides shows at the other end. */
 template <> struct floe_range_keys<int32_t> {
     typedef int32_t key;
     typedef uint32_t bits;
@@ -211,7 +211,7 @@ FLOE_DEV void floe_range_limit(floe_range_lane<T> *l, typename floe_range_keys<T
     l->limit_high = high_may ? high2 : high;
 }
 
-/* Of most fields neither end can be fill, and to know that it is enough to have met some value near each: this group's. False:
+/* Of most fields neither end can be fill, and to know that it is enough to have seen some value near each: this group's. False:
  * it does not tell, and is to be noted. All lanes of the warp come here together. */
 template <typename T>
 FLOE_DEV bool floe_range_glance(floe_range_lane<T> *l, typename floe_range_keys<T>::key least,
@@ -453,7 +453,7 @@ FLOE_DEV void floe_range_scan_share(const floe_range_job *job, uint32_t nscanner
     }
 }
 
-/* ---- the answer ---------------------------------------------------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------------------------------------------- */
 
 /* + 0.0 turns -0 into +0. */
 template <typename T> FLOE_DEV double floe_range_value(int64_t k)
@@ -512,14 +512,14 @@ template <typename T, floe_range_mode MODE>
 FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part<T> *p, floe_dev_range *out)
 {
     const floe_extremes e = floe_range_extremes<T>(job, p);
-    floe_dev_range answer = {e.all, job->fill_bits, MODE == FLOE_RANGE_FILL, 0};
-    floe_range *r = &answer.range;
+    floe_dev_range found = {e.all, job->fill_bits, MODE == FLOE_RANGE_FILL, 0};
+    floe_range *r = &found.range;
     if (MODE == FLOE_RANGE_DETECT)
-        answer.has_fill = floe_fill_decide(&e, job->dtype, &answer.fill_bits, r);
+        found.has_fill = floe_fill_decide(&e, job->dtype, &found.fill_bits, r);
     /* witnesses may be zeros of the other sign, or fill */
     r->low = r->low > r->min && r->low <= r->max ? r->low : floe_f64_of(0x7FF0000000000000u);
     r->high = r->high < r->max && r->high >= r->min ? r->high : -floe_f64_of(0x7FF0000000000000u);
-    *out = answer;
+    *out = found;
 }
 
 /* Blocks that such a scan is worth on the current device, nothers of which do not scan. Returns a cudaError_t as a number. */

@@ -19,7 +19,7 @@ static uint64_t draw(uint64_t below)
 }
 static double uniform(void) { return (double)draw(1u << 30) / (double)(1u << 30); }
 
-/* ---- both answers -------------------------------------------------------------------------------------------------- */
+/* ---- both results -------------------------------------------------------------------------------------------------- */
 
 static floe_dev_range on_cpu(const floe_field *field, bool has_fill, uint64_t fill_bits, bool detect)
 {

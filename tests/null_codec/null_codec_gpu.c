@@ -52,7 +52,7 @@ static void encode_aim(floe_codec_encode *e)
     c->stream = e->stream;
     c->capacity = e->capacity;
     c->status = e->status;
-    e->met = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
+    e->chunk_stats = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
 }
 
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)

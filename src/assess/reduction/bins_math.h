@@ -7,7 +7,7 @@
  * matter how often that happened: the result depends on the values only. No bin is narrower than 2^-50 times
  * the largest value.
  *
- * Logarithmic bins, for ratios, are told by the exponent and the first bits of the fraction.
+ * Logarithmic bins, for ratios, are found by the exponent and the first bits of the fraction.
  */
 #ifndef FLOE_ASSESS_BINS_MATH_H
 #define FLOE_ASSESS_BINS_MATH_H

@@ -431,7 +431,7 @@ FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> &c, con
 
 /* ---- of all -------------------------------------------------------------------------------------------------------- */
 
-/* Makes room for all that the block has met; by all threads, behind a barrier. values: of the lane. */
+/* Makes room for all that the block has seen; by all threads, behind a barrier. values: of the lane. */
 template <typename T>
 FLOE_DEV_COLD void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f,
                                         floe_reduction_span<T> values, const floe_reduction_records *r)

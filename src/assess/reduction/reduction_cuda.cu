@@ -313,7 +313,7 @@ FLOE_DEV void stretch_add(const worker<T> *w, floe_reduction_feed *feed, stretch
 /* The block's bins, empty, in the frames that samples suggest. By all threads, before a barrier. */
 template <typename T> FLOE_DEV void bins_init(const worker<T> *w)
 {
-    const floe_reduction_start *s = &w->job->answer->start;
+    const floe_reduction_start *s = &w->job->results->start;
     const floe_reduction_dev_bins *b = &w->job->bins;
     for (uint32_t i = threadIdx.x; i < w->counter.at.end; i += FLOE_REDUCTION_THREADS)
         w->counter.tables[i] = 0;
@@ -429,7 +429,7 @@ __global__ void __launch_bounds__(MERGE_THREADS)
     if (threadIdx.x < 2 * n)
         from[threadIdx.x / 2][threadIdx.x % 2] = b->frames[2 * begin + threadIdx.x];
     if (threadIdx.x < 2)
-        to[threadIdx.x] = job.answer->frames[threadIdx.x];
+        to[threadIdx.x] = job.results->frames[threadIdx.x];
     __syncthreads();
     const bool alike = __syncthreads_and(threadIdx.x >= n || same_frames(from[threadIdx.x], from[0]));
     if (i >= all)

@@ -38,11 +38,11 @@ typedef struct floe_reduction_start {
 } floe_reduction_start;
 
 /* What comes back at once. */
-typedef struct floe_reduction_dev_answer {
+typedef struct floe_reduction_dev_results {
     floe_reduction_part total;
     floe_reduction_start start;
     floe_bins_frame frames[2]; /* of all values, where there are bins */
-} floe_reduction_dev_answer;
+} floe_reduction_dev_results;
 
 /* What bins there are, by value. */
 typedef struct floe_reduction_dev_bins {
@@ -70,10 +70,11 @@ typedef struct floe_reduction_dev_job {
     uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
     uint32_t each;            /* y, y^2 and x y are summed up; else they are 0 in the parts */
     uint64_t fill_bits;
-    floe_reduction_look *looks;               /* of each piece */
-    floe_reduction_part *parts;               /* of each block */
-    floe_reduction_dev_answer *answer, *told; /* told: the same in host memory that a GPU can write to */
-    uint32_t *done;                           /* 0, before a call and after it */
+    floe_reduction_look *looks; /* of each piece */
+    floe_reduction_part *parts; /* of each block */
+    floe_reduction_dev_results *results,
+        *host_results; /* host_results: the same in host memory that a GPU can write to */
+    uint32_t *done;    /* 0, before a call and after it */
     floe_reduction_dev_bins bins;
 } floe_reduction_dev_job;
 
@@ -105,7 +106,7 @@ typedef struct floe_reduction_search_state {
     uint32_t done;             /* blocks */
 } floe_reduction_search_state;
 
-/* What is looked for, by value. Pointers but told are device memory. */
+/* What is looked for, by value. Pointers but host_places are device memory. */
 typedef struct floe_reduction_dev_search {
     uint32_t nworst;                         /* worst errors that are wanted */
     uint32_t outside;                        /* pairs are wanted that are off by more than */
@@ -114,7 +115,7 @@ typedef struct floe_reduction_dev_search {
     uint64_t *worst_pieces, *outside_pieces; /* room for all there are */
     floe_reduction_candidate *best;          /* nworst of each block */
     floe_reduction_search_state *state;
-    floe_reduction_places *told; /* in host memory that a GPU can write to */
+    floe_reduction_places *host_places; /* in host memory that a GPU can write to */
 } floe_reduction_dev_search;
 
 /* They put kernels on the stream and return a cudaError_t as a number. */
@@ -122,7 +123,7 @@ typedef struct floe_reduction_dev_search {
 /* Fills start, and begins looks. What follows may begin before it is done. */
 int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream);
 
-/* From start: the answer, and what bins ask for. nblocks: of floe_reduction_blocks. */
+/* From start: results, and what bins need. nblocks: of floe_reduction_blocks. */
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream);
 /* The most words of bins.room on the GPU that is current. */
 uint32_t floe_reduction_room(floe_dtype dtype);
@@ -132,7 +133,7 @@ int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
 /* Values of both sides in C order; NaN where a pair does not count. */
 int floe_reduction_gather_cuda(const floe_reduction_dev_job *job, void *original, void *decoded, void *stream);
 
-/* Finds all that is asked for, after the reading, of which it takes answer and looks. */
+/* Finds all that is asked for, after the reading, of which it takes results and looks. */
 int floe_reduction_search_cuda(const floe_reduction_dev_job *job, const floe_reduction_dev_search *search,
                                void *stream);
 

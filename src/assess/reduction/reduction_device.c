@@ -85,11 +85,11 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
 }
 
 /* In host memory that the GPU writes to. */
-typedef struct told {
-    floe_reduction_dev_answer answer;
+typedef struct host_found {
+    floe_reduction_dev_results results;
     floe_reduction_places places;
-} told;
-_Static_assert(sizeof(told) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
+} host_found;
+_Static_assert(sizeof(host_found) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
 
 static void search_take(floe_reduction_device *d, floe_arena *arena)
 {
@@ -98,13 +98,13 @@ static void search_take(floe_reduction_device *d, floe_arena *arena)
     s->outside_pieces = floe_arena_take(arena, s->outside ? d->job.npieces : 0, sizeof *s->outside_pieces);
     s->best = floe_arena_take(arena, (uint64_t)FLOE_REDUCTION_SEARCH_BLOCKS * s->nworst, sizeof *s->best);
     s->state = floe_arena_take(arena, 1, sizeof *s->state);
-    s->told = &((told *)d->cuda->answer)->places;
+    s->host_places = &((host_found *)d->cuda->fetched)->places;
 }
 
 void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
 {
     floe_reduction_dev_bins *b = &d->job.bins;
-    d->job.answer = floe_arena_take(arena, 1, sizeof *d->job.answer);
+    d->job.results = floe_arena_take(arena, 1, sizeof *d->job.results);
     d->job.looks = floe_arena_take(arena, d->job.npieces, sizeof *d->job.looks);
     d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
@@ -118,17 +118,17 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     for (int side = 0; has(d, FLOE_REDUCTION_SORTED) && side < 2; side++)
         d->sorted[side] = floe_arena_take(arena, d->job.nelems, d->job.dtype == FLOE_F32 ? 4 : 8);
     d->sort_workspace = floe_arena_take(arena, d->sort_nbytes, 1);
-    d->job.told = d->cuda->answer, d->job.done = d->cuda->state;
+    d->job.host_results = d->cuda->fetched, d->job.done = d->cuda->state;
 }
 
 /* ---- before the reading --------------------------------------------------------------------------------------------- */
 
-static floe_status range_scan(floe_reduction_device *d, floe_range_job *job, floe_dev_range *answer, floe_error *err)
+static floe_status range_scan(floe_reduction_device *d, floe_range_job *job, floe_dev_range *found, floe_error *err)
 {
     job->scratch = d->range_scratch, job->done = d->cuda->state;
-    FLOE_CUDA(err, floe_range_scan_cuda(job, d->cuda->answer, d->cuda->stream));
+    FLOE_CUDA(err, floe_range_scan_cuda(job, d->cuda->fetched, d->cuda->stream));
     FLOE_TRY(floe_cuda_wait(d->cuda, err));
-    memcpy(answer, d->cuda->answer, sizeof *answer);
+    memcpy(found, d->cuda->fetched, sizeof *found);
     return FLOE_OK;
 }
 
@@ -137,23 +137,23 @@ static floe_range_job range_job_of(const floe_reduction_device *d, int side)
     return floe_range_job_of(d->job.side[side], d->job.dtype, FLOE_MAX_RANK, d->job.shape, d->job.stride[side]);
 }
 
-floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *found,
                                            floe_error *err)
 {
     const floe_pair *p = d->host->pair;
     floe_range_job job = range_job_of(d, 0);
     job.detect = detect, job.has_fill = p->has_fill, job.fill_bits = p->fill_bits;
-    return range_scan(d, &job, answer, err);
+    return range_scan(d, &job, found, err);
 }
 
 floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool has_fill, uint64_t fill_bits,
                                         floe_range *range, floe_error *err)
 {
-    floe_dev_range answer;
+    floe_dev_range found;
     floe_range_job job = range_job_of(d, side);
     job.has_fill = has_fill, job.fill_bits = fill_bits;
-    FLOE_TRY(range_scan(d, &job, &answer, err));
-    *range = answer.range;
+    FLOE_TRY(range_scan(d, &job, &found, err));
+    *range = found.range;
     return FLOE_OK;
 }
 
@@ -239,57 +239,57 @@ static floe_status start(floe_reduction_device *d, floe_error *err)
     return floe_cuda_wait(d->cuda, err);
 }
 
-/* Reads the fields again, for their sums, from the answer's pivots. */
-static floe_status read_again(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
+/* Reads the fields again, for their sums, from the results' pivots. */
+static floe_status read_again(floe_reduction_device *d, floe_reduction_dev_results *results, floe_error *err)
 {
-    double *pivot = d->job.answer->start.pivot;
+    double *pivot = d->job.results->start.pivot;
     uint32_t nblocks;
-    FLOE_TRY(floe_cuda_copy(d->cuda, pivot, answer->start.pivot, sizeof answer->start.pivot, err));
+    FLOE_TRY(floe_cuda_copy(d->cuda, pivot, results->start.pivot, sizeof results->start.pivot, err));
     d->job.each = 1;
     FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
     FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks < d->nblocks ? nblocks : d->nblocks, d->cuda->stream));
     FLOE_TRY(floe_cuda_wait(d->cuda, err));
-    *answer = *d->job.told;
+    *results = *d->job.host_results;
     return FLOE_OK;
 }
 
 /* What y adds up to is worked out. True: that is no good, as errors are much larger than what y itself varies by, or pivots are
  * mended; the fields have to be read again. */
-static bool sums_mislead(const floe_reduction_device *d, floe_reduction_dev_answer *answer)
+static bool sums_mislead(const floe_reduction_device *d, floe_reduction_dev_results *results)
 {
-    const bool complete = d->job.each || floe_reduction_part_complete(&answer->total, answer->start.pivot);
-    return floe_reduction_pivots_mend(&answer->total, answer->start.pivot) || !complete;
+    const bool complete = d->job.each || floe_reduction_part_complete(&results->total, results->start.pivot);
+    return floe_reduction_pivots_mend(&results->total, results->start.pivot) || !complete;
 }
 
-static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev_answer *answer,
-                        floe_reduction_result *result)
+static void results_copy(const floe_reduction_device *d, const floe_reduction_dev_results *results,
+                         floe_reduction_result *result)
 {
-    result->total = answer->total;
-    memcpy(result->pivot, answer->start.pivot, sizeof result->pivot);
-    result->nsamples = answer->start.nsamples;
-    memcpy(result->sample, answer->start.sample, result->nsamples * sizeof *result->sample);
+    result->total = results->total;
+    memcpy(result->pivot, results->start.pivot, sizeof result->pivot);
+    result->nsamples = results->start.nsamples;
+    memcpy(result->sample, results->start.sample, result->nsamples * sizeof *result->sample);
     if (has(d, FLOE_REDUCTION_PDFS))
-        result->error_frame = answer->frames[0];
+        result->error_frame = results->frames[0];
     if (has(d, FLOE_REDUCTION_VALUES))
-        result->value_frame = answer->frames[1];
+        result->value_frame = results->frames[1];
 }
 
 floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
-    told t;
+    host_found t;
     floe_reduction_result_init(d->host, result);
     d->job.each = 0;
     d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
     FLOE_TRY(start(d, err));
-    memcpy(&t, d->cuda->answer, sizeof t);
-    if (t.answer.total.count[FLOE_COUNT_MISMATCH] && !searches(d)) {
+    memcpy(&t, d->cuda->fetched, sizeof t);
+    if (t.results.total.count[FLOE_COUNT_MISMATCH] && !searches(d)) {
         FLOE_TRY(search_start(d, err));
         FLOE_TRY(floe_cuda_wait(d->cuda, err));
-        t.places = *d->search.told;
+        t.places = *d->search.host_places;
     }
-    for (int i = 0; i < FLOE_REDUCTION_MENDS && sums_mislead(d, &t.answer); i++)
-        FLOE_TRY(read_again(d, &t.answer, err));
-    answer_copy(d, &t.answer, result);
+    for (int i = 0; i < FLOE_REDUCTION_MENDS && sums_mislead(d, &t.results); i++)
+        FLOE_TRY(read_again(d, &t.results, err));
+    results_copy(d, &t.results, result);
     places_copy(d, &t.places, result);
     if (has(d, FLOE_REDUCTION_SORTED) && result->total.count[FLOE_COUNT_PAIRS])
         FLOE_TRY(sort(d, result, err));
@@ -316,10 +316,10 @@ floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool
     (void)side, (void)has_fill, (void)fill_bits, (void)range;
     return floe_reduction_device_init(d, d->cuda, d->host, err);
 }
-floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *found,
                                            floe_error *err)
 {
-    (void)detect, (void)answer;
+    (void)detect, (void)found;
     return floe_reduction_device_init(d, d->cuda, d->host, err);
 }
 

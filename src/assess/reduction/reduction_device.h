@@ -26,7 +26,7 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena);
 floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err);
 
 /* The range of the original, with the pair's fill value; detect: or with the one that is detected, if any. */
-floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *found,
                                            floe_error *err);
 /* The range of a side with a fill value, as floe_range_scan finds it. */
 floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool has_fill, uint64_t fill_bits,

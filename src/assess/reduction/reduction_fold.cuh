@@ -152,7 +152,7 @@ FLOE_DEV uint64_t floe_reduction_words_join(const floe_reduction_part *parts, ui
 /* Frames of all values; empty ones where there are no bins. */
 FLOE_DEV void floe_reduction_frames_make(const floe_reduction_dev_job *job)
 {
-    const floe_reduction_part *total = &job->answer->total;
+    const floe_reduction_part *total = &job->results->total;
     const double *top = total->top;
     const bool any = total->count[FLOE_COUNT_PAIRS] > 0;
     floe_bins_frame frames[2] = {};
@@ -161,7 +161,7 @@ FLOE_DEV void floe_reduction_frames_make(const floe_reduction_dev_job *job)
     if (any && job->bins.nvalues)
         frames[1] = floe_bins_frame_of(min(-top[FLOE_TOP_X_LOW], -top[FLOE_TOP_Y_LOW]),
                                        max(top[FLOE_TOP_X], top[FLOE_TOP_Y]), job->bins.nvalues);
-    job->answer->frames[0] = frames[0], job->answer->frames[1] = frames[1];
+    job->results->frames[0] = frames[0], job->results->frames[1] = frames[1];
 }
 
 /* By all threads of the block that is done last. */
@@ -177,7 +177,7 @@ FLOE_DEV_COLD void floe_reduction_join(const floe_reduction_dev_job *job, floe_r
         uint64_t v = joined->words[0][word];
         for (uint32_t s = 1; s < FLOE_REDUCTION_STRETCHES; s++)
             v = floe_reduction_word_join(word, v, joined->words[s][word]);
-        ((uint64_t *)&job->answer->total)[word] = v;
+        ((uint64_t *)&job->results->total)[word] = v;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -185,8 +185,8 @@ FLOE_DEV_COLD void floe_reduction_join(const floe_reduction_dev_job *job, floe_r
         *job->done = 0;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < sizeof *job->told / sizeof(uint64_t); i += FLOE_REDUCTION_THREADS)
-        ((uint64_t *)job->told)[i] = ((const uint64_t *)job->answer)[i];
+    for (uint32_t i = threadIdx.x; i < sizeof *job->host_results / sizeof(uint64_t); i += FLOE_REDUCTION_THREADS)
+        ((uint64_t *)job->host_results)[i] = ((const uint64_t *)job->results)[i];
 }
 
 /* The block's part has been written; by all threads. */

@@ -8,7 +8,7 @@
  * slot for each warp.
  *
  * Extremes of x and y need no rounding. Those of e and |e| / |x| are first compared as T has them, rounded; only a warp that
- * may have met more than its block has so far works them out in double (reduction_records.cuh).
+ * may have more than its block has so far works them out in double (reduction_records.cuh).
  */
 #ifndef FLOE_ASSESS_REDUCTION_LANE_CUH
 #define FLOE_ASSESS_REDUCTION_LANE_CUH
@@ -69,7 +69,7 @@ template <typename T>
 FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_reduction_lane<T> *l)
 {
     const T most = floe_reduction_infinity<T>();
-    l->pivot[0] = job->answer->start.pivot[0], l->pivot[1] = job->answer->start.pivot[1];
+    l->pivot[0] = job->results->start.pivot[0], l->pivot[1] = job->results->start.pivot[1];
 #pragma unroll
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
@@ -324,7 +324,7 @@ FLOE_DEV void floe_reduction_tame_add(const floe_reduction_group<T> *g, floe_red
     }
 }
 
-/* The least |e|, and the least ratio where they are added up, unless the block has met the least that there is: 0. */
+/* The least |e|, and the least ratio where they are added up, unless the block has the least that there is: 0. */
 template <floe_reduction_kind KIND, typename T>
 FLOE_DEV void floe_reduction_lows_find(const floe_reduction_group<T> *g, const floe_reduction_lane<T> *l,
                                        floe_reduction_extent<T> *v)

@@ -86,7 +86,7 @@ template <typename T>
 __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_constant__ floe_reduction_dev_job job)
 {
     __shared__ double sorted[2][SAMPLES], most[ENDS][SAMPLE_THREADS / FLOE_WARP];
-    floe_reduction_start *start = &job.answer->start;
+    floe_reduction_start *start = &job.results->start;
     const uint32_t i = threadIdx.x % SAMPLES, side = threadIdx.x / SAMPLES;
     const uint64_t piece = (uint64_t)blockIdx.x * SAMPLE_THREADS + threadIdx.x;
     floe_dev_begin_then_launch();
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(LOOK_THREADS) choose_kernel(const __grid_const
     uint64_t first = 0;
     candidate mismatch = nobody();
     floe_dev_begin();
-    const double allowed = floe_reduction_allowed(search.of_range, search.bound, &job.answer->total);
+    const double allowed = floe_reduction_allowed(search.of_range, search.bound, &job.results->total);
     const candidate bar = looks_bar(&job, search.nworst, words);
     looks_see(
         &job,
@@ -446,7 +446,7 @@ FLOE_DEV void worst_join(const floe_reduction_dev_job *job, const floe_reduction
     }
     __syncthreads();
     if (threadIdx.x < most)
-        found_write<T>(job, list->best[threadIdx.x].at, &search->told->worst[threadIdx.x]);
+        found_write<T>(job, list->best[threadIdx.x].at, &search->host_places->worst[threadIdx.x]);
 }
 
 /* ---- outside the bound --------------------------------------------------------------------------------------------- */
@@ -492,7 +492,7 @@ FLOE_DEV void mismatch_find(const floe_reduction_dev_job *job, const floe_reduct
         });
     best = block_best(best, words);
     if (threadIdx.x == 0)
-        found_write<T>(job, best.at, &search->told->mismatch);
+        found_write<T>(job, best.at, &search->host_places->mismatch);
 }
 
 /* ---- the search ---------------------------------------------------------------------------------------------------- */
@@ -523,8 +523,8 @@ __global__ void __launch_bounds__(LOOK_THREADS, 2)
     if (search.nworst)
         worst_join<T>(&job, &search, &list);
     if (threadIdx.x == 0) {
-        search.told->noutside = floe_load_shared_state(&state->outside);
-        found_write<T>(&job, floe_load_shared_state(&state->first), &search.told->outside);
+        search.host_places->noutside = floe_load_shared_state(&state->outside);
+        found_write<T>(&job, floe_load_shared_state(&state->first), &search.host_places->outside);
     }
 }
 

@@ -213,7 +213,7 @@ static void couples_count(const floe_pair *pair, uint32_t lags, floe_stencil_sum
 
 static floe_status words_fetch(const floe_cuda *cuda, const double *dev, uint32_t n, double *host, floe_error *err)
 {
-    enum { AT_ONCE = FLOE_CUDA_ANSWER_NBYTES / sizeof(double) };
+    enum { AT_ONCE = FLOE_CUDA_FETCHED_NBYTES / sizeof(double) };
     for (uint32_t i = 0; i < n; i += AT_ONCE)
         FLOE_TRY(floe_cuda_fetch(cuda, host + i, dev + i, floe_min64(AT_ONCE, n - i) * sizeof(double), err));
     return FLOE_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Products of a signal with itself at any lags, told apart by whether the first point has its partner along every axis. A thread
+ * Products of a signal with itself at any lags, kept apart by whether the first point has its partner along every axis. A thread
  * marches along a column, eight elements a step, with those that they meet in registers. For fields whose totals matrix
  * products have found, only columns near the ends of other axes are looked at: it is there that points have no partner.
  */

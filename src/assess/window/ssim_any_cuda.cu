@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(JOINERS) ssim_join_kernel(const __grid_constan
         floe_ssim_part_merge(&part, &join.parts[i]);
     part = floe_ssim_part_of_block(part, warps, JOINERS / FLOE_WARP);
     if (threadIdx.x == 0)
-        join.answer->part = part;
+        join.joined->part = part;
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------- */
@@ -282,9 +282,9 @@ int floe_ssim_joins_cuda(const floe_ssim_joins *joins, void *stream)
     return (int)cudaGetLastError();
 }
 
-int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream)
+int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_joined *joined, void *stream)
 {
-    const floe_ssim_joins joins = {{{parts, nparts, answer}}, 1};
+    const floe_ssim_joins joins = {{{parts, nparts, joined}}, 1};
     return floe_ssim_joins_cuda(&joins, stream);
 }
 
@@ -293,8 +293,8 @@ int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream)
     cudaStream_t s = (cudaStream_t)stream;
     int error = (int)cudaMemsetAsync(job->parts, 0, FLOE_SSIM_ANY_BLOCKS * sizeof *job->parts, s);
     if (!error)
-        error = (int)cudaMemsetAsync(job->answer, 0, sizeof *job->answer, s);
+        error = (int)cudaMemsetAsync(job->joined, 0, sizeof *job->joined, s);
     for (uint64_t tile = 0; tile < floe_ssim_plan_ntiles(&job->plan) && !error; tile++)
         error = box_run(job, tile, s);
-    return error ? error : floe_ssim_join_cuda(job->parts, FLOE_SSIM_ANY_BLOCKS, job->answer, s);
+    return error ? error : floe_ssim_join_cuda(job->parts, FLOE_SSIM_ANY_BLOCKS, job->joined, s);
 }

@@ -40,10 +40,10 @@ enum {
 };
 
 /* What a GPU hands back. */
-typedef struct floe_ssim_answer {
+typedef struct floe_ssim_joined {
     floe_ssim_part part;
-    uint32_t wild, reserved; /* not 0: the fast way met values that it cannot take, and the part is of no use */
-} floe_ssim_answer;
+    uint32_t wild, reserved; /* not 0: the fast way found values that it cannot take, and the part is of no use */
+} floe_ssim_joined;
 
 /* By value. Pointers are device memory. */
 typedef struct floe_ssim_job {
@@ -52,7 +52,7 @@ typedef struct floe_ssim_job {
     bool assumed;          /* that no decoded value is too far off for the quick way: see floe_ssim_assume_device */
     double *sums[2];       /* floe_ssim_sums_nbytes each; the slow way's */
     floe_ssim_part *parts; /* floe_ssim_nparts */
-    floe_ssim_answer *answer;
+    floe_ssim_joined *joined;
 } floe_ssim_job;
 
 /* A plan for a GPU: with cells of the quick way for tiles, or boxes of the slow one. */
@@ -82,28 +82,28 @@ uint64_t floe_ssim_boxes_nblocks(const floe_ssim_plan *plan);
 int floe_ssim_boxes_cuda(const floe_ssim_job *job, bool early, void *stream);
 int floe_ssim_slices_cuda(const floe_ssim_job *job, bool early, void *stream);
 
-/* Parts to the answer's, which may be pinned host memory. */
+/* Parts to the joined one's, which may be pinned host memory. */
 typedef struct floe_ssim_join_job {
     const floe_ssim_part *parts;
     uint64_t nparts;
-    floe_ssim_answer *answer;
+    floe_ssim_joined *joined;
 } floe_ssim_join_job;
 typedef struct floe_ssim_joins {
     floe_ssim_join_job of[FLOE_SSIM_AT_ONCE];
     uint32_t n;
 } floe_ssim_joins;
-static inline floe_ssim_join_job floe_ssim_join_of(const floe_ssim_job *job, floe_ssim_answer *answer)
+static inline floe_ssim_join_job floe_ssim_join_of(const floe_ssim_job *job, floe_ssim_joined *joined)
 {
-    const floe_ssim_join_job j = {job->parts, floe_ssim_nparts(&job->plan), answer};
+    const floe_ssim_join_job j = {job->parts, floe_ssim_nparts(&job->plan), joined};
     return j;
 }
 int floe_ssim_joins_cuda(const floe_ssim_joins *joins, void *stream);
-int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
+int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_joined *joined, void *stream);
 
 /* Of options that suit, FLOE_SSIM_AT_ONCE at most: device memory that a call needs, 256-byte aligned. About 0.6 GB for large
  * fields. */
 uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions);
-/* A result for each of the options. Waits for the answers. */
+/* A result for each of the options. Waits for the results. */
 floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
                                     uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err);
 /* The same where low and high are those of the original alone. known: whether there are results, as all options go the quick

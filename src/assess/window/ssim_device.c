@@ -106,14 +106,14 @@ static void needs_add(needs *n, uint32_t k, const floe_ssim_plan *plan)
 
 static void scratch_take(const needs *n, floe_arena *arena, floe_ssim_job jobs[FLOE_SSIM_AT_ONCE])
 {
-    floe_ssim_answer *answers = floe_arena_take(arena, FLOE_SSIM_AT_ONCE, sizeof *answers);
+    floe_ssim_joined *joined = floe_arena_take(arena, FLOE_SSIM_AT_ONCE, sizeof *joined);
     double *sums[2];
     for (uint32_t k = 0; k < FLOE_SSIM_AT_ONCE; k++)
         jobs[k].parts = floe_arena_take(arena, n->nparts[k], sizeof *jobs[k].parts);
     for (int i = 0; i < 2; i++)
         sums[i] = floe_arena_take(arena, n->sums_nbytes[i], 1);
-    for (uint32_t k = 0; k < FLOE_SSIM_AT_ONCE && answers; k++) {
-        jobs[k].answer = answers + k;
+    for (uint32_t k = 0; k < FLOE_SSIM_AT_ONCE && joined; k++) {
+        jobs[k].joined = joined + k;
         jobs[k].sums[0] = sums[0], jobs[k].sums[1] = sums[1];
     }
 }
@@ -139,29 +139,29 @@ uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options 
 }
 
 /* The other ways, from the fastest to the slowest. */
-static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, floe_ssim_answer *answer,
+static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, floe_ssim_joined *joined,
                                floe_error *err)
 {
     const floe_pair *pair = &job->pair;
     const bool is_fast = floe_ssim_is_fast(pair, &job->plan);
-    answer->wild = 1;
-    for (int careful = pair->has_fill != 0; is_fast && careful < 2 && answer->wild; careful++) {
+    joined->wild = 1;
+    for (int careful = pair->has_fill != 0; is_fast && careful < 2 && joined->wild; careful++) {
         int (*fast)(const floe_ssim_job *, bool, void *) =
             pair->dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32 : floe_ssim_fast_cuda_f64;
         FLOE_CUDA(err, fast(job, careful, cuda->stream));
-        FLOE_TRY(floe_cuda_fetch(cuda, answer, job->answer, sizeof *answer, err));
+        FLOE_TRY(floe_cuda_fetch(cuda, joined, job->joined, sizeof *joined, err));
     }
-    if (answer->wild) {
+    if (joined->wild) {
         FLOE_CUDA(err, floe_ssim_any_cuda(job, cuda->stream));
-        FLOE_TRY(floe_cuda_fetch(cuda, answer, job->answer, sizeof *answer, err));
+        FLOE_TRY(floe_cuda_fetch(cuda, joined, job->joined, sizeof *joined, err));
     }
     return FLOE_OK;
 }
 
-/* All that go the quick way, each from when the one before leaves room, and then one wait for the answers, which come to host
+/* All that go the quick way, each from when the one before leaves room, and then one wait for the joined, which come to host
  * memory by themselves. */
-static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, uint32_t njobs,
-                             floe_ssim_answer *answers, floe_error *err)
+static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, uint32_t njobs, floe_ssim_joined *joined,
+                             floe_error *err)
 {
     floe_ssim_joins joins = {.n = 0};
     for (uint32_t k = 0; k < njobs; k++)
@@ -169,13 +169,13 @@ static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, u
             const bool deep = jobs[k].plan.options.window[1] > 1, early = joins.n > 0;
             FLOE_CUDA(err, deep ? floe_ssim_boxes_cuda(&jobs[k], early, cuda->stream)
                                 : floe_ssim_slices_cuda(&jobs[k], early, cuda->stream));
-            joins.of[joins.n++] = floe_ssim_join_of(&jobs[k], (floe_ssim_answer *)cuda->answer + k);
+            joins.of[joins.n++] = floe_ssim_join_of(&jobs[k], (floe_ssim_joined *)cuda->fetched + k);
         }
     if (joins.n == 0)
         return FLOE_OK;
     FLOE_CUDA(err, floe_ssim_joins_cuda(&joins, cuda->stream));
     FLOE_TRY(floe_cuda_wait(cuda, err));
-    memcpy(answers, cuda->answer, njobs * sizeof *answers);
+    memcpy(joined, cuda->fetched, njobs * sizeof *joined);
     return FLOE_OK;
 }
 
@@ -198,13 +198,13 @@ floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair
                                     uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err)
 {
     floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
-    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
+    floe_ssim_joined joined[FLOE_SSIM_AT_ONCE];
     FLOE_TRY(jobs_make(pair, options, noptions, scratch, jobs, err));
-    FLOE_TRY(quick_run(cuda, jobs, noptions, answers, err));
+    FLOE_TRY(quick_run(cuda, jobs, noptions, joined, err));
     for (uint32_t k = 0; k < noptions; k++) {
         if (!jobs[k].plan.is_tree)
-            FLOE_TRY(careful_run(cuda, &jobs[k], &answers[k], err));
-        results[k] = floe_ssim_join(&jobs[k].plan, &answers[k].part, 1);
+            FLOE_TRY(careful_run(cuda, &jobs[k], &joined[k], err));
+        results[k] = floe_ssim_join(&jobs[k].plan, &joined[k].part, 1);
     }
     return FLOE_OK;
 }
@@ -214,7 +214,7 @@ floe_status floe_ssim_assume_device(const floe_cuda *cuda, const floe_pair *pair
                                     floe_error *err)
 {
     floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
-    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
+    floe_ssim_joined joined[FLOE_SSIM_AT_ONCE];
     FLOE_TRY(jobs_make(pair, options, noptions, scratch, jobs, err));
     *known = true;
     for (uint32_t k = 0; k < noptions; k++) {
@@ -223,9 +223,9 @@ floe_status floe_ssim_assume_device(const floe_cuda *cuda, const floe_pair *pair
     }
     if (!*known)
         return FLOE_OK;
-    FLOE_TRY(quick_run(cuda, jobs, noptions, answers, err));
+    FLOE_TRY(quick_run(cuda, jobs, noptions, joined, err));
     for (uint32_t k = 0; k < noptions; k++) {
-        results[k] = floe_ssim_join(&jobs[k].plan, &answers[k].part, 1);
+        results[k] = floe_ssim_join(&jobs[k].plan, &joined[k].part, 1);
         *known &= results[k].nleft_out == 0;
     }
     return FLOE_OK;

@@ -13,7 +13,7 @@
  *             These are the sums over whole windows: losses are next
  *
  * Running sums lose digits to what is much larger than they are, and never see a NaN off again. So the values must be tame
- * (ssim_cuda.h). If one is not, the answer says so, and is not to be used. A careful kernel counts pairs that do not count
+ * (ssim_cuda.h). If one is not, that is marked, and the result is not to be used. A careful kernel counts pairs that do not count
  * as a fifth sum instead, and leaves out windows where it is not 0.
  */
 #include "assess/window/ssim_losses_cuda.cuh"
@@ -479,7 +479,7 @@ fast_job fast_job_of(const floe_ssim_job *job)
     f.has_fill = job->pair.has_fill;
     f.fill_bits = (floe_uint)job->pair.fill_bits;
     f.parts = job->parts;
-    f.wild = &job->answer->wild;
+    f.wild = &job->joined->wild;
     return f;
 }
 
@@ -510,7 +510,7 @@ int FLOE_R(floe_ssim_fast_cuda)(const floe_ssim_job *job, bool careful, void *st
     const kernel_fn kernel = wide ? (careful ? kernel_of<CAREFUL, 3>(pairs) : kernel_of<SUMS, 3>(pairs))
                                   : (careful ? kernel_of<CAREFUL, 2>(pairs) : kernel_of<SUMS, 2>(pairs));
     const int shared_nbytes = (careful ? CAREFUL : SUMS) * MOMENT * (int)sizeof(double);
-    cudaError_t error = cudaMemsetAsync(job->answer, 0, sizeof *job->answer, s);
+    cudaError_t error = cudaMemsetAsync(job->joined, 0, sizeof *job->joined, s);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_nbytes);
     if (error != cudaSuccess)
@@ -518,5 +518,5 @@ int FLOE_R(floe_ssim_fast_cuda)(const floe_ssim_job *job, bool careful, void *st
     const dim3 grid((uint32_t)f.grid.nx, (uint32_t)f.grid.ny, (uint32_t)(f.grid.nz * f.nwindows[0]));
     FLOE_LAUNCH(kernel, grid, THREADS, (size_t)shared_nbytes, s, f);
     error = cudaGetLastError();
-    return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(f.parts, f.grid.nblocks, job->answer, stream);
+    return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(f.parts, f.grid.nblocks, job->joined, stream);
 }

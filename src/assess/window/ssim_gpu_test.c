@@ -10,7 +10,7 @@
 
 #define NELEMS(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- both answers ------------------------------------------------------------------------------------------------ */
+/* ---- both results ------------------------------------------------------------------------------------------------ */
 
 static floe_ssim_result on_cpu(const floe_pair *pair, const floe_ssim_options *options)
 {
@@ -238,19 +238,19 @@ static void wild_values_are_found(void **state)
             floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, 0, 1);
             device d = opened(&f, &f.pair, &o, 1);
             floe_ssim_job job = {.pair = d.pair};
-            floe_ssim_answer answer;
+            floe_ssim_joined joined;
             floe_ssim_plan_device(&d.pair, &o, &job.plan);
             assert_true(floe_ssim_is_fast(&d.pair, &job.plan));
-            job.answer = (floe_ssim_answer *)d.scratch;
+            job.joined = (floe_ssim_joined *)d.scratch;
             job.parts = (floe_ssim_part *)(d.scratch + 64);
             const floe_ssim_result want = on_cpu(&f.pair, &o);
             for (int careful = 0; careful < 2; careful++) {
                 CU((cudaError_t)(dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32(&job, careful, NULL)
                                                    : floe_ssim_fast_cuda_f64(&job, careful, NULL)));
-                CU(cudaMemcpy(&answer, job.answer, sizeof answer, cudaMemcpyDeviceToHost));
+                CU(cudaMemcpy(&joined, job.joined, sizeof joined, cudaMemcpyDeviceToHost));
                 const bool wild = careful ? cases[k].too_wild : cases[k].wild;
-                assert_int_equal(answer.wild != 0, wild);
-                const floe_ssim_result got = floe_ssim_join(&job.plan, &answer.part, 1);
+                assert_int_equal(joined.wild != 0, wild);
+                const floe_ssim_result got = floe_ssim_join(&job.plan, &joined.part, 1);
                 if (!wild)
                     kit_assert_ssim(&got, &want, as_the_cpu);
             }

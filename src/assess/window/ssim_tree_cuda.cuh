@@ -27,7 +27,7 @@ typedef struct tree_job {
     floe_ssim_tree_units units;
     double min, max, middle; /* of the original; of them, in units */
     uint32_t has_fill, fill_bits;
-    float near;            /* windows of lanes that have met more than this of errors are left out; infinite: none */
+    float near;            /* windows of lanes that have more than this of errors are left out; infinite: none */
     floe_ssim_part *parts; /* of each block */
 } tree_job;
 

@@ -34,7 +34,7 @@ template <typename T, class BEGIN> struct resolve_shared {
     typename BEGIN::shared begin;
 };
 
-/* ---- one block knows the answer ------------------------------------------------------------------------------------ */
+/* ---- one block has the result ------------------------------------------------------------------------------------ */
 
 FLOE_DEV double resolve_abs_bound(const floe_resolve_job *job, const floe_dev_range *range)
 {

@@ -23,23 +23,23 @@ static void fetch(void *to, const void *from, uint64_t nbytes)
     CU(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
 }
 
-/* ---- the GPU's answer ---------------------------------------------------------------------------------------------- */
+/* ---- the GPU's result ---------------------------------------------------------------------------------------------- */
 
 enum { CAPACITY = 256, PLACE_NBYTES = 4000, NCLEARED = 1001 };
 
-typedef struct answer {
+typedef struct result {
     uint8_t stream[CAPACITY];
     floe_dev_params params;
     floe_dev_range range;
     uint32_t status;
     floe_dev_chunk *chunks;
     uint64_t nchunks;
-} answer;
+} result;
 
 /* One block of device memory for everything but tables. */
 typedef struct device {
     void *values, *scratch, *place[2], *tables[3];
-    answer *answer;
+    result *result;
     floe_dev_chunk *chunks;
     floe_huffman_hist *hists;
     uint32_t *words; /* status and others that are cleared, NCLEARED; then retry */
@@ -79,18 +79,18 @@ static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *
 static void device_close(device *d)
 {
     void *all[] = {d->values,    d->scratch, d->place[0], d->place[1], d->tables[0], d->tables[1],
-                   d->tables[2], d->answer,  d->chunks,   d->hists,    d->words,     d->done};
+                   d->tables[2], d->result,  d->chunks,   d->hists,    d->words,     d->done};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             CU(cudaFree(all[i]));
 }
 
 /* complete: a header that says everything, or NULL. by_call: the call clears what is to be 0 at first. */
-static answer resolved(const floe_field *f, const floe_params *params, const floe_header *complete, uint64_t capacity,
+static result resolved(const floe_field *f, const floe_params *params, const floe_header *complete, uint64_t capacity,
                        bool by_call)
 {
     device d = {.values = NULL};
-    answer a;
+    result a;
     uint64_t n = kit_nelems(f), nbytes = n * floe_dtype_size(f->dtype);
     floe_resolve_job job = {.detect = params->fill == FLOE_FILL_AUTO, .complete = complete != NULL};
     assert_int_equal(floe_header_init(&job.header, f, params, NULL), FLOE_OK);
@@ -102,20 +102,20 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     }
     d.values = device_memory(nbytes);
     d.scratch = device_memory(floe_range_scratch_nbytes());
-    d.answer = device_memory(sizeof *d.answer);
+    d.result = device_memory(sizeof *d.result);
     d.words = device_memory((NCLEARED + 1) * sizeof *d.words);
     d.done = device_memory(sizeof *d.done);
     CU(cudaMemset(d.done, 0, sizeof *d.done));
     CU(cudaMemcpy(d.values, f->data, nbytes, cudaMemcpyHostToDevice));
     CU(cudaMemset(d.words, by_call ? 0xEE : 0, NCLEARED * sizeof *d.words));
-    CU(cudaMemset(d.answer, 0xEE, sizeof *d.answer));
+    CU(cudaMemset(d.result, 0xEE, sizeof *d.result));
     floe_lorenzo_encode_call call = call_of(&job.header, f, &d);
     job.field = call.field;
-    job.stream = d.answer->stream;
+    job.stream = d.result->stream;
     job.capacity = capacity;
-    job.params = &d.answer->params;
-    call.params = &d.answer->params;
-    job.range = &d.answer->range;
+    job.params = &d.result->params;
+    call.params = &d.result->params;
+    job.range = &d.result->range;
     job.scratch = d.scratch;
     job.done = d.done;
     call.status = job.status = d.words;
@@ -134,7 +134,7 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     fetch(words, d.words, sizeof words);
     for (int i = 1; i < NCLEARED; i++)
         assert_int_equal(words[i], 0);
-    fetch(&a, d.answer, sizeof a);
+    fetch(&a, d.result, sizeof a);
     fetch(&a.status, job.status, sizeof a.status);
     a.nchunks = call.grid.nchunks;
     a.chunks = malloc(a.nchunks * sizeof *a.chunks + 1);
@@ -213,7 +213,7 @@ static void check(const floe_field *field, const char *text)
     floe_field f = *field;
     strides_set(&f);
     expected e = expect(&f, &params);
-    answer a = resolved(&f, &params, params.mode == FLOE_BOUND_PSNR ? &e.header : NULL, CAPACITY, true);
+    result a = resolved(&f, &params, params.mode == FLOE_BOUND_PSNR ? &e.header : NULL, CAPACITY, true);
     assert_int_equal(a.status, FLOE_OK);
     assert_memory_equal(a.stream, e.stream, e.header_nbytes);
     assert_int_equal(a.stream[e.header_nbytes], 0xEE);
@@ -337,7 +337,7 @@ static void capacity_at_its_limits(void **state)
         floe_field f = floe_field_of(data, FLOE_F32, rank, shape);
         strides_set(&f);
         expected e = expect(&f, &params);
-        answer a = resolved(&f, &params, NULL, e.header_nbytes, by_call);
+        result a = resolved(&f, &params, NULL, e.header_nbytes, by_call);
         assert_int_equal(a.status, FLOE_OK);
         free(a.chunks);
         a = resolved(&f, &params, NULL, e.header_nbytes - 1, by_call);

@@ -171,7 +171,7 @@ static void another_kind_of_stream(void **state)
     unmake(&after);
 }
 
-/* Of device memory: what a context is told that may have next to none. */
+/* Of device memory: what a context reports that may have next to none. */
 static size_t need_of(const made *m)
 {
     const floe_ctx_options nothing = {.size = sizeof nothing, .max_memory = 1};

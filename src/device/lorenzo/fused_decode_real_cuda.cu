@@ -64,23 +64,23 @@ shares shares_of(const floe_fused_decode_job &job)
     return s;
 }
 
-FLOE_DEV void tell(const floe_fused_decode_job &job, uint32_t *told, int who, uint32_t status)
+FLOE_DEV void set_status(const floe_fused_decode_job &job, uint32_t *reported, int who, uint32_t status)
 {
     if (status == FLOE_OK)
         return;
-    atomicExch(told, 1u);
+    atomicExch(reported, 1u);
     atomicCAS(job.state->statuses + who, (uint32_t)FLOE_OK, status);
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------------------- */
 
 /* All but the payloads. A block. */
-FLOE_DEV_COLD void judge(const floe_fused_decode_job &job, uint32_t *told, validate_shared &s)
+FLOE_DEV_COLD void judge(const floe_fused_decode_job &job, uint32_t *reported, validate_shared &s)
 {
     uint64_t nrecords;
     const uint32_t status = container_validate(job.open, s, &nrecords);
     if (threadIdx.x == 0)
-        tell(job, told, OF_CONTAINER, status);
+        set_status(job, reported, OF_CONTAINER, status);
 }
 
 /* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so
@@ -100,7 +100,7 @@ FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint6
 
 /* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
 FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
-                                  uint32_t *told, hash_shared &s)
+                                  uint32_t *reported, hash_shared &s)
 {
     uint64_t nrecords;
     const floe_dev_record *records = index_of(job, nbytes, &nrecords);
@@ -113,18 +113,18 @@ FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nby
     tally *tallies = tallies_of(w, job.tallies, s);
     const bool last = share_hash<PACK_WARPS>(w, job.tallies, tallies, s);
     if (s.bad && threadIdx.x == 0)
-        tell(job, told, OF_PAYLOADS, FLOE_ERR_FORMAT);
+        set_status(job, reported, OF_PAYLOADS, FLOE_ERR_FORMAT);
     for (uint64_t r = threadIdx.x; last && r < nrecords; r += PACK_THREADS)
         if (tally_take(tallies + r, records[r].nbytes) != records[r].checksum || !record_fits(w, records[r]) ||
             !padding_is_zero(job.open.stream, records[r]))
-            tell(job, told, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
+            set_status(job, reported, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
 /* Opens a chunk, unless somebody else does; `wait`: until it is open. By a block. */
 FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t chunk, bool wait,
-                             uint32_t *told, open_shared &s)
+                             uint32_t *reported, open_shared &s)
 {
     uint64_t *opened = job.opened + chunk;
     __syncthreads();
@@ -136,8 +136,8 @@ FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, 
         const uint32_t status = open_by_block(job.chunk, nbytes, chunk, s.peek, &s.o);
         __syncthreads();
         if (threadIdx.x == 0) {
-            tell(job, told, OF_OPENING, status);
-            *told = 1;
+            set_status(job, reported, OF_OPENING, status);
+            *reported = 1;
             __threadfence();
             floe_store_shared_state(opened, CHUNK_OPEN);
             if (s.o.nchunks && s.o.as_expected && chunk < s.o.nchunks)
@@ -277,7 +277,7 @@ FLOE_DEV found_slot find_open(const floe_fused_decode_job &job, uint32_t chunk, 
 
 /* This warp's tile of those from slot `first` on. By a block. */
 FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
-                              uint32_t *told, open_shared &s)
+                              uint32_t *reported, open_shared &s)
 {
     const floe_lorenzo_expected_grid &guess = job.chunk.guess;
     const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
@@ -298,18 +298,18 @@ FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes,
     }
     if (__syncthreads_and(early) || !find_in_grid(job, nbytes, first, s, &chunk, &tile))
         return f;
-    open_once(job, nbytes, chunk, true, told, s);
+    open_once(job, nbytes, chunk, true, reported, s);
     return early ? f : find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
 }
 
 /* Four tiles, a warp each. */
-FLOE_DEV void decode_tiles(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t *told,
+FLOE_DEV void decode_tiles(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t *reported,
                            early_chunk &e, uint32_t *stages)
 {
     uint32_t *stage = stages + threadIdx.x / FLOE_WARP * STAGE_WORDS;
-    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, e, told, *(open_shared *)stages);
+    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, e, reported, *(open_shared *)stages);
     if (f.chunk && decode_found(f, stage) != TILE_DONE && floe_lane() == 0)
-        tell(job, told, OF_DECODING, FLOE_ERR_FORMAT);
+        set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
@@ -338,12 +338,12 @@ FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes)
 }
 
 /* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
-FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *told)
+FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *reported)
 {
     __syncthreads();
     if (threadIdx.x != 0)
         return;
-    if (*told)
+    if (*reported)
         __threadfence();
     atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
 }
@@ -354,24 +354,24 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void fused_d
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ early_chunk early;
-    __shared__ uint32_t told; /* the block has told something that others look at */
+    __shared__ uint32_t reported; /* the block has set a status that others look at */
     const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
     const uint32_t i = blockIdx.x - 1 - all.nopen, before = (uint32_t)(i * all.hash_rate >> 32);
     if (threadIdx.x == 0)
-        told = 0;
+        reported = 0;
     __syncthreads();
     if (blockIdx.x == 0)
-        judge(job, &told, *(validate_shared *)stages);
+        judge(job, &reported, *(validate_shared *)stages);
     else if (blockIdx.x <= all.nopen)
-        open_once(job, nbytes, blockIdx.x - 1, false, &told, *(open_shared *)stages);
+        open_once(job, nbytes, blockIdx.x - 1, false, &reported, *(open_shared *)stages);
     else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
-        check_payloads(job, nbytes, before, all.nhash, &told, *(hash_shared *)stages);
+        check_payloads(job, nbytes, before, all.nhash, &reported, *(hash_shared *)stages);
     else
-        decode_tiles(job, nbytes, i - before, &told, early, stages);
+        decode_tiles(job, nbytes, i - before, &reported, early, stages);
     if (blockIdx.x == 0)
         report(job, nbytes);
     else
-        finish(job, &told);
+        finish(job, &reported);
 }
 
 } // namespace

@@ -45,7 +45,7 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
     } else {
         FLOE_CUDA(err, floe_lorenzo_resolve_cuda(&job.call, r, &params, f->cuda->stream));
     }
-    FLOE_CUDA(err, floe_small_cuda(&job, &f->cuda->asked, f->cuda->stream));
+    FLOE_CUDA(err, floe_small_cuda(&job, &f->cuda->granted, f->cuda->stream));
     return FLOE_OK;
 }
 

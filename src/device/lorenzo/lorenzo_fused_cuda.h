@@ -44,8 +44,8 @@ typedef struct floe_small_job {
     bool pwrel;
 } floe_small_job;
 
-/* asked: which kernels have been given their shared memory, once for a context; 0 at first. NULL: that is done again */
-int floe_small_cuda(const floe_small_job *job, uint32_t *asked, void *stream);
+/* granted: which kernels have been given their shared memory, once for a context; 0 at first. NULL: that is done again */
+int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream);
 
 /* ---- a small one decompressed ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A chunk of few tiles, from values to the end of the stream. When a block has no tile left and all are where they belong,
- * it hashes its share of the payload; the last block is told all shares, and writes what needs them.
+ * it hashes its share of the payload; the last block has all shares, and writes what needs them.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/lorenzo_fused_cuda.h"
@@ -86,12 +86,12 @@ FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uin
 {
     uint64_t terms = 0;
     for (uint32_t i = threadIdx.x; i < nhashers; i += THREADS) {
-        const uint64_t *told = job.finish->terms[i];
-        uint64_t low = floe_load_shared_state(told), high = floe_load_shared_state(told + 1);
-        while (!(low & high & FLOE_PLACE_IS_THERE)) { /* both are asked for at once */
+        const uint64_t *term = job.finish->terms[i];
+        uint64_t low = floe_load_shared_state(term), high = floe_load_shared_state(term + 1);
+        while (!(low & high & FLOE_PLACE_IS_THERE)) { /* both are loaded at once */
             floe_dev_pause();
-            low = floe_load_shared_state(told);
-            high = floe_load_shared_state(told + 1);
+            low = floe_load_shared_state(term);
+            high = floe_load_shared_state(term + 1);
         }
         terms += (uint32_t)low | high << 32;
     }
@@ -117,8 +117,8 @@ FLOE_DEV void write_index(const floe_small_job &job, uint64_t nbytes, uint64_t c
 /* A thread. */
 FLOE_DEV void report(const floe_small_job &job, uint32_t attempt, uint32_t status, uint64_t nbytes)
 {
-    const floe_dev_chunk_stats met = job.call.chunks->stats[attempt];
-    floe_dev_report_write(job.report, status, nbytes, &met, job.pwrel);
+    const floe_dev_chunk_stats stats = job.call.chunks->stats[attempt];
+    floe_dev_report_write(job.report, status, nbytes, &stats, job.pwrel);
 }
 
 /* What needs the checksum, which is right the second time: the first one brings the code near while others hash. By a block. */
@@ -163,7 +163,7 @@ FLOE_DEV_COLD void finish_stream(const floe_small_job &job, const block_shared &
     if (nhashers)
         wait_for_copies(job.call, sh);
     else
-        wait_for_others(job, 0); /* either way all has been met */
+        wait_for_others(job, 0); /* either way all is there */
     uint32_t status = *(volatile uint32_t *)job.call.status;
     if (status == FLOE_OK && !nhashers)
         status = FLOE_ERR_CAPACITY;
@@ -205,10 +205,10 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void small_kernel(cons
         floe_counter_add(&job.finish->nleft, 1);
 }
 
-template <int RANK> cudaError_t launch(const floe_small_job &job, bool ask, cudaStream_t stream)
+template <int RANK> cudaError_t launch(const floe_small_job &job, bool raises, cudaStream_t stream)
 {
     cudaError_t e = cudaSuccess;
-    if (ask)
+    if (raises)
         e = cudaFuncSetAttribute(small_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
@@ -219,17 +219,17 @@ template <int RANK> cudaError_t launch(const floe_small_job &job, bool ask, cuda
 
 } // namespace
 
-int floe_small_cuda(const floe_small_job *job, uint32_t *asked, void *stream)
+int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream)
 {
     floe_view view;
     floe_view_of(job->call.field.rank, job->call.grid.chunk, false, &view); /* swap does not change the rank */
-    const bool ask = !asked || !(*asked >> view.rank & 1);
+    const bool raises = !granted || !(*granted >> view.rank & 1);
     cudaStream_t s = (cudaStream_t)stream;
-    const cudaError_t error = view.rank == 1   ? launch<1>(*job, ask, s)
-                              : view.rank == 2 ? launch<2>(*job, ask, s)
-                                               : launch<3>(*job, ask, s);
-    if (asked && error == cudaSuccess)
-        *asked |= 1u << view.rank;
+    const cudaError_t error = view.rank == 1   ? launch<1>(*job, raises, s)
+                              : view.rank == 2 ? launch<2>(*job, raises, s)
+                                               : launch<3>(*job, raises, s);
+    if (granted && error == cudaSuccess)
+        *granted |= 1u << view.rank;
     return (int)error;
 }
 

@@ -36,7 +36,7 @@ struct small_decode_shared {
     opening o;
     target targets[SPLIT_WARPS];   /* of the block's tile; of those behind it where it looks at them */
     uint32_t sums[SPLIT_WARPS][2]; /* words of tiles: of those before the block's, and of all */
-    uint32_t told;                 /* the block has told a status */
+    uint32_t reported;             /* the block has set a status */
     uint32_t batch[SPLIT_WARPS];   /* entries of its tile and of those behind it */
 };
 
@@ -44,7 +44,7 @@ FLOE_DEV void tell(const floe_small_decode_job &job, small_decode_shared &sh, in
 {
     if (status == FLOE_OK)
         return;
-    atomicExch(&sh.told, 1u);
+    atomicExch(&sh.reported, 1u);
     atomicCAS(job.state->statuses + who, (uint32_t)FLOE_OK, status);
 }
 
@@ -310,7 +310,7 @@ FLOE_DEV void decode_tile(const floe_small_decode_job &job, uint32_t tile, const
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
-/* What was told first, in the order of those who tell; all is 0 again. */
+/* What was reported first, in the order of those who report; all is 0 again. */
 FLOE_DEV uint32_t take_statuses(floe_small_decode_state *state)
 {
     uint32_t status = FLOE_OK;
@@ -323,11 +323,11 @@ FLOE_DEV uint32_t take_statuses(floe_small_decode_state *state)
 
 /* The block that is done last reports. Most have nothing to tell, and need not wait for their values to be written. One
  * thread. */
-FLOE_DEV void finish(const floe_small_decode_job &job, uint64_t nbytes, bool told)
+FLOE_DEV void finish(const floe_small_decode_job &job, uint64_t nbytes, bool reported)
 {
     floe_small_decode_state *state = job.state;
-    const unsigned long long mine = told ? (1ull << 32) + 1 : 1;
-    if (told)
+    const unsigned long long mine = reported ? (1ull << 32) + 1 : 1;
+    if (reported)
         __threadfence();
     const unsigned long long all = atomicAdd(&state->ndone, mine) + mine;
     if ((uint32_t)all != gridDim.x)
@@ -351,7 +351,7 @@ __global__ __launch_bounds__(SPLIT_THREADS, BLOCKS_A_PROCESSOR) void small_decod
     const uint64_t nbytes = job.chunk.dev_nbytes ? *job.chunk.dev_nbytes : job.chunk.nbytes;
     const uint32_t block = blockIdx.x;
     if (threadIdx.x == 0)
-        sh.told = 0;
+        sh.reported = 0;
     if (block == BLOCK_THAT_JUDGES) {
         uint64_t nrecords;
         const uint32_t status = container_validate(job.open, *(validate_shared *)stage, &nrecords);
@@ -371,7 +371,7 @@ __global__ __launch_bounds__(SPLIT_THREADS, BLOCKS_A_PROCESSOR) void small_decod
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        finish(job, nbytes, sh.told);
+        finish(job, nbytes, sh.reported);
 }
 
 template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStream_t stream)

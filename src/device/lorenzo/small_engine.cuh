@@ -2,7 +2,7 @@
 /*
  * Preset fast, for a chunk of so few tiles that a block has one or two: a tile is the work of a block, and one kernel does
  * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
- * before have told. The last tile's adds up literals as well, and so is the judge.
+ * before have written. The last tile's adds up literals as well, and so is the judge.
  */
 #ifndef FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
 #define FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
@@ -160,7 +160,7 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
 
 /* ---- to its place -------------------------------------------------------------------------------------------------- */
 
-/* Of the tiles before `tile` those that this thread looks at, once they have told; others have no words. */
+/* Of the tiles before `tile` those that this thread looks at, once these have them; others have no words. */
 FLOE_DEV void sizes_before(const uint64_t *sizes, uint32_t tile, uint64_t (&v)[LOOKS])
 {
 #pragma unroll
@@ -168,7 +168,7 @@ FLOE_DEV void sizes_before(const uint64_t *sizes, uint32_t tile, uint64_t (&v)[L
         const uint32_t i = threadIdx.x + k * THREADS;
         v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
     }
-    for (;;) { /* who has not told is asked again, all at once */
+    for (;;) { /* those that are not there are loaded again, all at once */
         bool all = true;
 #pragma unroll
         for (int k = 0; k < LOOKS; k++)
@@ -183,7 +183,7 @@ FLOE_DEV void sizes_before(const uint64_t *sizes, uint32_t tile, uint64_t (&v)[L
     }
 }
 
-/* Waits until all before have told; words and literals that lie before. By a block. */
+/* Waits until all before have theirs; words and literals that lie before. By a block. */
 FLOE_DEV void add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh, uint32_t (&before)[2])
 {
     uint64_t v[LOOKS];
@@ -395,7 +395,7 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
 }
 
 /* A block begins with the tile of its number and goes on with others, in order; a warp has two steps of a tile, a thread a
- * group of each. Who waits has told all that it knows before, blocks begin in the order of their numbers, and no tile is left
+ * group of each. Who waits has written all that it has before, blocks begin in the order of their numbers, and no tile is left
  * for those that have not begun: every wait ends. What is not the tile's own is read anew behind it: the loop over steps has
  * all registers. False: there was nothing to do. Else sh.verdict tells how long the chunk is, of whose tiles some may still be
  * on their way. */

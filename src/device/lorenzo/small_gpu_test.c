@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
+/* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and statistics. */
 #include "backend/limits_cuda.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "device/lorenzo/lorenzo_fused_cuda.h"

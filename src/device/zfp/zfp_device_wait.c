@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calls of <floe/zfp.h> that wait, on a GPU. What lies in host memory is copied there and back. The device has no words for
- * what it refuses: then the CPU is asked.
+ * what it refuses: then the CPU does it.
  */
 #include "device/device.h"
 #include "device/stream.h"

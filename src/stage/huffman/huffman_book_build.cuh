@@ -11,7 +11,7 @@
  *
  * Each round of package-merge merges two sorted lists, leaves and pairs of the list before. The place of an item in the
  * merged list is its place in its own list and the number of items of the other one that come before it, which a binary
- * search finds. Weights are cut to 32 bits: leaves fit, and only whether a leaf is heavier than a pair is ever asked.
+ * search finds. Weights are cut to 32 bits: leaves fit, and only whether a leaf is heavier than a pair ever counts.
  */
 
 /* Who works together. count synchronizes, too. */

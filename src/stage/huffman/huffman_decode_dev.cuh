@@ -406,7 +406,7 @@ static __device__ __noinline__ bool floe_huffman_decode_lanes(floe_huffman_table
 
 /* Decodes a tile of nwords (0..65535) untrusted words, in shared or device memory, of which nothing outside is read, but for
  * the 16 aligned bytes of its first word; accepts what floe_huffman_decode_tile accepts. near: FLOE_HUFFMAN_NEAR_WORDS of shared memory,
- * unless the words are there. The whole warp gets the same answer; after false, groups are undefined. */
+ * unless the words are there. The whole warp gets the same result; after false, groups are undefined. */
 template <class Uint>
 FLOE_DEV bool floe_huffman_decode_tile_dev(const floe_huffman_tables &t, const uint32_t *words, uint32_t nwords,
                                            uint32_t nsteps, floe_huffman_groups *groups, uint32_t *near, void *wide)

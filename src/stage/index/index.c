@@ -248,7 +248,7 @@ static floe_status bad_part(const floe_side_index *x, uint64_t p, floe_index_fau
 typedef struct decoder {
     const floe_side_index *index;
     uint64_t *places;
-    uint64_t failed[FLOE_CPU_MAX_THREADS]; /* of each worker: the first bad partition that it met */
+    uint64_t failed[FLOE_CPU_MAX_THREADS]; /* of each worker: the first bad partition that it found */
 } decoder;
 
 static void partitions_task(void *arg, uint64_t task, uint32_t worker)

@@ -50,7 +50,7 @@ typedef struct floe_quantizer {
 void floe_quantizer_init(floe_quantizer *quantizer, floe_quantizer_kind kind, floe_dtype dtype, double bound,
                          double max_abs, bool has_fill, uint64_t fill_bits);
 
-/* What encoding met: the largest error of values that are not exceptions, as computed (not rounded up). */
+/* What encoding found: the largest error of values that are not exceptions, as computed (not rounded up). */
 typedef struct floe_quantizer_stats {
     double max_error;    /* absolute */
     double max_pw_error; /* relative; LOG only */

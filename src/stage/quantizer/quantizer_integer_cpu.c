@@ -16,7 +16,7 @@ static uint32_t mark_fill(const floe_quantizer *z, const floe_int *v, uint32_t n
     return count;
 }
 
-/* Exceptions too are within half a step: they need not be told apart for the largest error. */
+/* Exceptions too are within half a step: they need not be kept apart for the largest error. */
 static void encode_steps(const floe_quantizer *z, floe_int *q, uint32_t n, floe_quantizer_stats *stats)
 {
     const floe_int step = (floe_int)z->step;

@@ -425,13 +425,13 @@ static floe_status code_grids(encoding *e)
 static floe_status code_values(encoding *e)
 {
     floe_interp_dev_found found;
-    static_assert(sizeof found <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
+    static_assert(sizeof found <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
     FLOE_TRY(encode_lattices(e));
     FLOE_TRY(floe_cuda_bring(&e->cuda, 0, e->c->found, sizeof found, e->err));
     FLOE_CUDA(e->err, cudaEventRecord(e->cuda.forked, e->stream));
     FLOE_TRY(code_grids(e));
     FLOE_CUDA(e->err, cudaEventSynchronize(e->cuda.forked));
-    memcpy(&found, e->cuda.answer, sizeof found);
+    memcpy(&found, e->cuda.fetched, sizeof found);
     e->napart = found.napart;
     if (e->napart <= FLOE_INTERP_DEV_FEW && is_listed(e, e->napart) && !e->chunk.log)
         return make_few_sets(e, &found);

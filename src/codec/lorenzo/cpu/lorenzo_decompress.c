@@ -142,7 +142,7 @@ static void decode_task(void *arg, uint64_t task, uint32_t worker)
     }
 }
 
-/* The failure of the first bad tile, whichever worker met it: the same message every time. */
+/* The failure of the first bad tile, whichever worker found it: the same message every time. */
 static floe_status first_failure(const decoder *d, floe_error *err)
 {
     uint32_t first = 0;

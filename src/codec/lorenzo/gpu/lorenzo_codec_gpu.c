@@ -90,7 +90,7 @@ static void encode_aim(floe_codec_encode *e)
     c->capacity = e->capacity;
     c->status = e->status;
     c->params = e->params;
-    e->met = (floe_dev_stats_of_chunks){c->chunks->stats, &c->chunks->attempt, sizeof *c->chunks};
+    e->chunk_stats = (floe_dev_stats_of_chunks){c->chunks->stats, &c->chunks->attempt, sizeof *c->chunks};
     e->again = floe_lorenzo_ends_with_attempt(c) ? c->retry : NULL;
 }
 

@@ -164,7 +164,7 @@ void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_
     c->trial_records = floe_arena_take(a, r->ntrials * r->trial_records, 1);
     c->holes = floe_arena_take(a, r->trial_marks, 1);
     c->trial_corrections = floe_arena_take(a, r->ntrials * r->trial_marks, 1);
-    c->answers = floe_arena_take(a, 1, sizeof *c->answers);
+    c->results = floe_arena_take(a, 1, sizeof *c->results);
     c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_PARTS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
     c->header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
@@ -215,7 +215,7 @@ static void begin_chunk(encoding *e, const floe_codec_params *params, const floe
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
     e->p.w = &e->w;
-    e->p.findings = c->answers->part;
+    e->p.findings = c->results->part;
     e->p.load = floe_wavelet_gpu_array_take;
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
 }

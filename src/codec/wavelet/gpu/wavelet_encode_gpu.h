@@ -27,11 +27,11 @@ typedef struct floe_wavelet_gpu_findings {
 } floe_wavelet_gpu_findings;
 
 /* and of grids that are counted; nbits: of lists. */
-typedef struct floe_wavelet_gpu_answers {
+typedef struct floe_wavelet_gpu_results {
     floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
     floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */
-} floe_wavelet_gpu_answers;
+} floe_wavelet_gpu_results;
 
 /* Scratch. An array is two buffers, that have it in turns. */
 typedef struct floe_wavelet_gpu_encode {
@@ -42,7 +42,7 @@ typedef struct floe_wavelet_gpu_encode {
     /* A box of the array, and what each trial of it takes. arrays: ntrials that are put back, then ntrials + 1 that are transformed */
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
-    floe_wavelet_gpu_answers *answers;
+    floe_wavelet_gpu_results *results;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
     floe_context_dev_bytes *bytes;
@@ -163,7 +163,7 @@ void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_en
 floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
 /* The same in two halves: what the first one finds is fetched between them. */
 floe_status floe_wavelet_gpu_count_start(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
-void floe_wavelet_gpu_count_take(floe_wavelet_gpu_grids *g, const floe_wavelet_gpu_answers *found);
+void floe_wavelet_gpu_count_take(floe_wavelet_gpu_grids *g, const floe_wavelet_gpu_results *found);
 floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
 
 /* Chooses e.structure of a chunk whose array is loaded. */

@@ -54,7 +54,7 @@ static floe_status decode_by_gpu(const part *t, floe_dev_field field)
     found *dev = found_of(t), got;
     void *scratch, *stream;
     uint8_t *host = calloc(1, AHEAD + t->nbytes);
-    if (!cuda.answer && floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK)
+    if (!cuda.fetched && floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     memcpy(host + AHEAD, t->src, t->nbytes);
     stream = device_copy(host, AHEAD + t->nbytes);

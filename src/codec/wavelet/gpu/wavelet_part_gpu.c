@@ -515,11 +515,11 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
     const floe_context_job job = floe_wavelet_gpu_context(w, g);
     floe_wavelet_lists_job lists = {.grids = c->grids,
                                     .ngrids = g->n,
-                                    .tallies = c->answers->tallies,
+                                    .tallies = c->results->tallies,
                                     .entries = c->entries,
                                     .nentries = c->nentries,
                                     .lists = c->lists,
-                                    .nbits = c->answers->nbits,
+                                    .nbits = c->results->nbits,
                                     .status = w->status};
     for (uint32_t i = 0; i < g->n; i++)
         lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].width * floe_context_nrecords(&g->grid[i].grid));
@@ -527,12 +527,12 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
     FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
     FLOE_TRY(clear(w, c->tokens_taken, c->cleared_nbytes));
     FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
-    FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->answers->tallies, w->stream));
+    FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->results->tallies, w->stream));
     FLOE_CUDA(w->err, floe_wavelet_lists_cuda(&lists, w->stream));
     return FLOE_OK;
 }
 
-void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_answers *found)
+void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_results *found)
 {
     for (uint32_t i = 0; i < g->n; i++) {
         const floe_context_tally *t = &found->tallies[i];
@@ -545,11 +545,11 @@ void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_answers *found
 
 floe_status floe_wavelet_gpu_count(const work *w, grids *g)
 {
-    floe_wavelet_gpu_answers found;
+    floe_wavelet_gpu_results found;
     if (g->n == 0)
         return FLOE_OK;
     FLOE_TRY(floe_wavelet_gpu_count_start(w, g));
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, w->c->answers, offsetof(floe_wavelet_gpu_answers, part)));
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, w->c->results, offsetof(floe_wavelet_gpu_results, part)));
     floe_wavelet_gpu_count_take(g, &found);
     return FLOE_OK;
 }

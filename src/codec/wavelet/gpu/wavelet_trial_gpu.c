@@ -106,7 +106,7 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
     const floe_wavelet_gpu_encode *c = y->call->c;
     part *p = &y->trial;
     floe_wavelet_plan_make(&p->e, s);
-    p->findings = c->answers->part + number;
+    p->findings = c->results->part + number;
     p->in_place = true;
     p->array[0] = array_of(y, number);
     p->from[0] = array_of(y, c->room.ntrials + y->begins[number]);
@@ -123,12 +123,12 @@ static void add_grids(trying *y, bool all)
         floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
 }
 
-static floe_status count_grids(trying *y, floe_wavelet_gpu_answers *found, uint32_t n)
+static floe_status count_grids(trying *y, floe_wavelet_gpu_results *found, uint32_t n)
 {
     if (y->counted.n) /* codes alone, of a box without steps, have no grid */
         FLOE_TRY(floe_wavelet_gpu_count_start(y->call, &y->counted));
-    FLOE_TRY(floe_wavelet_gpu_fetch(y->call, found, y->call->c->answers,
-                                    offsetof(floe_wavelet_gpu_answers, part) + n * sizeof found->part[0]));
+    FLOE_TRY(floe_wavelet_gpu_fetch(y->call, found, y->call->c->results,
+                                    offsetof(floe_wavelet_gpu_results, part) + n * sizeof found->part[0]));
     floe_wavelet_gpu_count_take(&y->counted, found);
     return FLOE_OK;
 }
@@ -148,7 +148,7 @@ static void set_bits(const trying *y, const floe_wavelet_dev_found *found, uint3
 /* Step by step, where some codes are too large. */
 static floe_status try_again(trying *y, floe_wavelet_trial *t)
 {
-    floe_wavelet_gpu_answers found;
+    floe_wavelet_gpu_results found;
     bool good;
     t->codes = t->bits = UINT64_MAX;
     aim(y, &t->structure, 0);
@@ -177,7 +177,7 @@ static bool is_cut(const trying *y, const floe_wavelet_gpu_findings *found)
     return some;
 }
 
-static floe_status take_bits(trying *y, floe_wavelet_trial *t, uint32_t n, const floe_wavelet_gpu_answers *found)
+static floe_status take_bits(trying *y, floe_wavelet_trial *t, uint32_t n, const floe_wavelet_gpu_results *found)
 {
     bool again[FLOE_WAVELET_DEV_JOBS];
     for (uint32_t k = 0, first = 0; k < n; k++) {
@@ -198,10 +198,10 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
     const work *w = y->call;
     const floe_wavelet_gpu_encode *c = w->c;
     floe_wavelet_gpu_round *r = &y->round;
-    floe_wavelet_gpu_answers found;
+    floe_wavelet_gpu_results found;
     r->n = r->ncodes = r->nchecks = r->back.n = 0;
     y->counted = (grids){.n = 0};
-    FLOE_CUDA(w->err, cudaMemsetAsync(c->answers->part, 0, n * sizeof found.part[0], w->stream));
+    FLOE_CUDA(w->err, cudaMemsetAsync(c->results->part, 0, n * sizeof found.part[0], w->stream));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
     FLOE_TRY(transform(y, t, n));
     for (uint32_t k = 0; k < n; k++) {

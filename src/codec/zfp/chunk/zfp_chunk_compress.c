@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A chunk -> bytes. zfp makes no promise, so its own decoder is asked: what did not come back as it must is named in sets
+ * A chunk -> bytes. zfp makes no promise, so its own decoder is run: what did not come back as it must is named in sets
  * and stored beside the stream. Values that would spoil their block (not finite, or fill) are hidden from zfp by the good
  * value before them. Where too much is missed, or the tolerance is finer than the values, the chunk is coded
  * reversibly; and where nothing helps, as it is.
@@ -27,7 +27,7 @@ typedef struct encoder {
     uint8_t *stream;
     uint64_t stream_capacity;
     uint16_t *lengths;
-    uint64_t *places; /* of the index's chunks, for the decoder that is asked */
+    uint64_t *places; /* of the index's chunks, for the decoder that is run */
     uint8_t *index;
     uint64_t index_capacity;
     double *worst; /* of each span */

@@ -45,7 +45,7 @@ FLOE_HD floe_index_spec floe_zfp_chunk_index_spec(uint32_t rank)
     return spec;
 }
 
-/* ---- what is asked of zfp, and of what it gives back ------------------------------------------------------------------- */
+/* ---- what zfp is to do, and what it gives back ------------------------------------------------------------------- */
 
 /* zfp keeps planes down to 4^-d of a tolerance, so that no value ever misses it. Planes down to 2^-d of the bound take d bits
  * a value less, and leave about one value in hundreds to be corrected. */

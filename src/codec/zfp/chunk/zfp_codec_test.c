@@ -136,7 +136,7 @@ static void fill_smoothly(floe_dtype dtype, void *data)
     }
 }
 
-/* The rate is met to the byte, without an index; and the error that is told is the largest. */
+/* The rate is kept to the byte, without an index; and the error that is reported is the largest. */
 static void a_rate_is_a_size(void **unused)
 {
     (void)unused;

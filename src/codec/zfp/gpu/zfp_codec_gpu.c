@@ -123,7 +123,7 @@ static void encode_aim(floe_codec_encode *e)
     c->capacity = e->capacity;
     c->status = e->status;
     c->params = e->params;
-    e->met = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
+    e->chunk_stats = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
     e->again = NULL;
 }
 

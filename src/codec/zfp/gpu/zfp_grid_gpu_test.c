@@ -38,11 +38,11 @@ typedef struct device {
     uint8_t *stream, *values;
     uint64_t values_nbytes;
     void *scratch;
-    struct told {
+    struct known {
         uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
         floe_dev_record record;
         uint32_t status;
-    } * told;
+    } * known;
 } device;
 
 static device device_of(const sample *s, uint64_t most_nbytes)
@@ -54,15 +54,15 @@ static device device_of(const sample *s, uint64_t most_nbytes)
     assert_int_equal(floe_zfp_grid_of(s->dtype, s->rank, s->extent, s->extent, &grid, &d.call.room, NULL), FLOE_OK);
     CU(cudaMalloc((void **)&d.stream, FLOE_RECORD_HEAD_NBYTES + most_nbytes));
     CU(cudaMalloc((void **)&d.values, d.values_nbytes + MARGIN));
-    CU(cudaMalloc((void **)&d.told, sizeof *d.told));
+    CU(cudaMalloc((void **)&d.known, sizeof *d.known));
     floe_zfp_grid_decode_take(&d.call, &plan);
     CU(cudaMalloc(&d.scratch, plan.used));
     floe_arena arena = floe_arena_of(d.scratch, plan.used);
     floe_zfp_grid_decode_take(&d.call, &arena);
-    d.call.layout = d.told->layout;
-    d.call.nrecords = &d.told->nrecords;
-    d.call.records = &d.told->record;
-    d.call.status = &d.told->status;
+    d.call.layout = d.known->layout;
+    d.call.nrecords = &d.known->nrecords;
+    d.call.records = &d.known->record;
+    d.call.status = &d.known->status;
     d.call.stream = d.stream;
     return d;
 }
@@ -71,7 +71,7 @@ static void device_free(device *d)
 {
     CU(cudaFree(d->stream));
     CU(cudaFree(d->values));
-    CU(cudaFree(d->told));
+    CU(cudaFree(d->known));
     CU(cudaFree(d->scratch));
 }
 
@@ -79,7 +79,7 @@ static void device_free(device *d)
 static floe_status device_decode(device *d, const sample *s, const uint8_t *chunk, uint64_t nbytes, const uint64_t *lo,
                                  const uint64_t *hi)
 {
-    struct told t = {.nrecords = 1, .record = {0, nbytes, 0}};
+    struct known t = {.nrecords = 1, .record = {0, nbytes, 0}};
     int64_t stride = 1;
     for (uint32_t a = s->rank; a-- > 0; stride *= (int64_t)(hi[a] - lo[a])) {
         t.layout[a] = t.layout[FLOE_MAX_RANK + a] = s->extent[a];
@@ -91,11 +91,11 @@ static floe_status device_decode(device *d, const sample *s, const uint8_t *chun
     d->call.field.data = d->values;
     CU(cudaMemset(d->values, DIRT, d->values_nbytes + MARGIN));
     CU(cudaMemcpy(d->stream + FLOE_RECORD_HEAD_NBYTES, chunk, nbytes, cudaMemcpyHostToDevice));
-    CU(cudaMemcpy(d->told, &t, sizeof t, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(d->known, &t, sizeof t, cudaMemcpyHostToDevice));
     CU(floe_zfp_grid_open_cuda(&d->call, NULL));
     assert_int_equal(floe_zfp_grid_decode_start(&d->call, NULL, NULL), FLOE_OK);
     CU(cudaDeviceSynchronize());
-    CU(cudaMemcpy(&t, d->told, sizeof t, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(&t, d->known, sizeof t, cudaMemcpyDeviceToHost));
     return (floe_status)t.status;
 }
 

@@ -37,7 +37,7 @@ typedef struct floe_table_state {
     uint32_t ticket;
     uint32_t done[FLOE_TABLE_PHASES]; /* pieces of work */
     uint32_t reserved[3];
-    uint32_t count[1]; /* of each chunk: patterns met */
+    uint32_t count[1]; /* of each chunk: its patterns so far */
 } floe_table_state;
 
 /* Patterns before the state, which is aligned to 16 bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of values on a GPU. A table is wanted where a chunk has few patterns, so each of them is met often: a warp
- * remembers what it has met, and asks the chunk's hash table only for what is new to it.
+ * Tables of values on a GPU. A table is wanted where a chunk has few patterns, so each of them comes often: a warp
+ * remembers those that it has seen, and looks only for others in the chunk's hash table.
  *
  * One kernel does all, in phases: clear the hash tables; insert the values of the chunks, noting each new pattern; sort
  * the patterns in pieces; count for each pattern how many of every piece are below it, which is its place. Work is cut in
@@ -83,7 +83,7 @@ FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, floe_table_room ro
     return t;
 }
 
-FLOE_DEV uint32_t met(const table *t) { return *(const volatile uint32_t *)t->count; }
+FLOE_DEV uint32_t npatterns(const table *t) { return *(const volatile uint32_t *)t->count; }
 
 /* ---- clear --------------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +106,7 @@ FLOE_DEV_COLD bool insert_key(const table *t, uint64_t key)
             found = atomicCAS((word64 *)&t->slots[i].key, (word64)NO_KEY, (word64)key);
         if (found == NO_KEY || found == key)
             return found == NO_KEY;
-        if (tries % TRIES_A_LOOK == TRIES_A_LOOK - 1 && met(t) > t->most)
+        if (tries % TRIES_A_LOOK == TRIES_A_LOOK - 1 && npatterns(t) > t->most)
             return false;
         i = (i + 1) & t->mask;
     }
@@ -136,7 +136,7 @@ FLOE_DEV void insert_value(const table *t, bool there, floe_uint bits, floe_int 
     const bool special = (bits & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT || bits == t->fill;
     floe_int *place = &seen[floe_table_slot_of(key) % SEEN];
     const bool asks = there && !special && *place != q;
-    if (!__any_sync(FLOE_ALL_LANES, asks) || __any_sync(FLOE_ALL_LANES, met(t) > t->most)) /* then all are new */
+    if (!__any_sync(FLOE_ALL_LANES, asks) || __any_sync(FLOE_ALL_LANES, npatterns(t) > t->most)) /* then all are new */
         return;
     __syncwarp();
     if (asks)
@@ -166,7 +166,7 @@ FLOE_DEV void insert_piece(const table *t, uint64_t piece, floe_int *seen)
             i += THREADS;
             floe_runs_go(&runs, &place, THREADS);
         }
-        if (__any_sync(FLOE_ALL_LANES, met(t) > t->most))
+        if (__any_sync(FLOE_ALL_LANES, npatterns(t) > t->most))
             return;
 #pragma unroll
         for (int k = 0; k < CELLS_AT_ONCE; k++)
@@ -194,13 +194,13 @@ FLOE_DEV void sort_keys(uint64_t *keys)
 
 FLOE_DEV bool pays(const table *t)
 {
-    const uint32_t n = met(t);
+    const uint32_t n = npatterns(t);
     return n > 0 && n <= t->most;
 }
 
 FLOE_DEV void sort_piece(const table *t, uint64_t piece, uint64_t *keys)
 {
-    const uint32_t n = pays(t) ? met(t) : 0, first = (uint32_t)piece * SORT_KEYS;
+    const uint32_t n = pays(t) ? npatterns(t) : 0, first = (uint32_t)piece * SORT_KEYS;
     if (first >= n)
         return;
     for (uint32_t i = threadIdx.x; i < SORT_KEYS; i += THREADS)
@@ -238,7 +238,7 @@ FLOE_DEV void set_place(const table *t, uint64_t key, uint32_t place)
 
 FLOE_DEV void rank_piece(const table *t, uint64_t piece)
 {
-    const uint32_t n = pays(t) ? met(t) : 0, first = (uint32_t)piece * RANK_KEYS + threadIdx.x;
+    const uint32_t n = pays(t) ? npatterns(t) : 0, first = (uint32_t)piece * RANK_KEYS + threadIdx.x;
     uint64_t key[KEYS_AT_ONCE];
     uint32_t below[KEYS_AT_ONCE];
     static_assert(RANK_KEYS == THREADS * KEYS_AT_ONCE, "each thread has its keys");
@@ -263,7 +263,7 @@ FLOE_DEV void take_table(const table *t, floe_quantizer *quantizer)
         return;
     quantizer->kind = FLOE_QUANTIZER_TABLE;
     quantizer->table = t->sorted;
-    quantizer->table_size = met(t);
+    quantizer->table_size = npatterns(t);
     quantizer->slots = t->slots;
     quantizer->slots_mask = t->mask;
 }

@@ -126,7 +126,7 @@ FLOE_DEV void split_tell(split_sums<RANK> *sums, const walk<RANK, narrow> &w, bo
     }
 }
 
-/* What this warp's run starts from, by what those before have told. */
+/* What this warp's run starts from, by what those before have written. */
 template <int RANK> FLOE_DEV void split_start(const split_sums<RANK> *sums, walk<RANK, narrow> &w)
 {
     enum { PLANE = shape<RANK>::PLANE };

@@ -34,7 +34,7 @@ FLOE_DEV floe_uint word_value(const uint32_t *words)
 
 /* ---- masks --------------------------------------------------------------------------------------------------------- */
 
-/* As floe_mask_decode. The whole warp gets the same answer and *used. */
+/* As floe_mask_decode. The whole warp gets the same result and *used. */
 FLOE_DEV_COLD bool read_mask(const uint32_t *words, uint32_t nwords, const lane_mask parent, uint32_t nsteps,
                              lane_mask mask, uint32_t *used)
 {

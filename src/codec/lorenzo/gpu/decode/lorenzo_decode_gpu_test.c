@@ -237,7 +237,7 @@ static void check_outside(const stream *s, const output *o, const uint8_t *memor
     free(mine);
 }
 
-/* The CPU's answer and values, or its refusal. Returns the CPU's status. */
+/* The CPU's status and values, or its refusal. Returns the CPU's status. */
 static floe_status check_same(const stream *s, const output *box, int layout, device *d)
 {
     output o = *box;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoding on a GPU against the CPU: records, entries, tiles, drafts and histograms byte for byte, and what was met. */
+/* Encoding on a GPU against the CPU: records, entries, tiles, drafts and histograms byte for byte, and statistics. */
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
 static void run(encoding *e, uint32_t attempt)

@@ -131,7 +131,7 @@ FLOE_DEV void differences_of(uint32_t mode, const floe_real q[GROUP], floe_real 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
 /* The first step: what is before its first plane is 0, so there both candidates are the same. Where that plane alone costs
- * `least` the others are not looked at: then that is the answer. */
+ * `least` the others are not looked at: then that is the result. */
 template <int RANK, int MODE, bool WHOLE>
 FLOE_DEV uint32_t mode_cost(const floe_real q[GROUP], border b, uint32_t valid, uint32_t least, bool &inexact)
 {

@@ -27,10 +27,10 @@ enum {
     DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * UNALIGNED_WORDS * 4
 };
 
-/* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
+/* ---- statistics of the tiles of a chunk ----------------------------------------------------------------------------- */
 
 /* Of a warp's values, since the chunk began; shared memory. Patterns of doubles. */
-struct met {
+struct tile_stats {
     uint32_t chunk;
     uint64_t error, pw_error;
 };
@@ -42,7 +42,7 @@ template <class Real> FLOE_DEV void stats_add(uint64_t &largest, Real v)
         largest = bits;
 }
 
-FLOE_DEV void stats_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const met &m)
+FLOE_DEV void stats_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const tile_stats &m)
 {
     if (floe_lane() != 0 || m.chunk >= call.grid.nchunks)
         return;
@@ -53,7 +53,7 @@ FLOE_DEV void stats_flush(const floe_lorenzo_encode_call &call, uint32_t attempt
         atomicMax(&g->max_pw_error_bits, (unsigned long long)m.pw_error);
 }
 
-FLOE_DEV void stats_begin(met &m, uint32_t chunk)
+FLOE_DEV void stats_begin(tile_stats &m, uint32_t chunk)
 {
     if (floe_lane() != 0)
         return;
@@ -62,7 +62,7 @@ FLOE_DEV void stats_begin(met &m, uint32_t chunk)
 }
 
 /* Lane 0 alone knows what lies there. */
-FLOE_DEV void stats_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
+FLOE_DEV void stats_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, tile_stats &m)
 {
     if (floe_lane() != 0 || m.chunk == chunk)
         return;
@@ -98,7 +98,7 @@ template <int RANK, bool ONCE> FLOE_DEV void fetch_first(const workplace &at)
 template <int RANK, bool DRAFT>
 FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk,
                                            uint32_t attempt, uint32_t tile, bool holes, const workplace &at, sink out,
-                                           met &m)
+                                           tile_stats &m)
 {
     tallies t;
     floe_tile_result r;
@@ -115,7 +115,7 @@ FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call,
     if (floe_lane() == 0 && t.count) {
         atomicAdd(&chunk->stats[attempt].nexceptions, (unsigned long long)t.count);
         atomicAdd(&chunk->stats[attempt].nliterals, (unsigned long long)t.nliterals);
-        __threadfence(); /* before the tile's size is told, see floe_place_decide_retry */
+        __threadfence(); /* before the tile's size is there, see floe_place_decide_retry */
     }
     return r;
 }
@@ -145,7 +145,7 @@ enum path { PATH_GENERAL, PATH_FILL, PATH_UNALIGNED, PATH_ALIGNED }; /* ALIGNED:
 /* Encodes a tile on the plain path, its first step being on its way. PATH_GENERAL when it cannot, PATH_FILL when there may be exceptions:
  * nothing that it left counts. */
 template <int RANK, class Draft>
-FLOE_DEV path encode_on_plain(const workplace &at, const sink &out, met &m, floe_tile_result &r)
+FLOE_DEV path encode_on_plain(const workplace &at, const sink &out, tile_stats &m, floe_tile_result &r)
 {
     enum { DRAFT = Draft::DRAFTS };
     if (!reload(at.work->tile.fit))
@@ -175,7 +175,7 @@ template <int RANK> struct tile_maker {
     const floe_lorenzo_encode_call &call;
     uint32_t attempt;
     workplace at;
-    met &m;
+    tile_stats &m;
 
     __device__ __forceinline__ void fetch(const floe_place_tile &p) const
     {
@@ -230,12 +230,12 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
     __shared__ plain_work works[FLOE_PLACE_WARPS];
-    __shared__ met mets[FLOE_PLACE_WARPS];
+    __shared__ tile_stats all_stats[FLOE_PLACE_WARPS];
     if (!is_wanted(call, attempt, &sh.warp[0].next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * UNALIGNED_WORDS + warp * 2 * half_words;
-    tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, mets[warp]};
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, all_stats[warp]};
     stats_begin(maker.m, FLOE_PLACE_NONE);
     floe_place_run(call, call.place_state[attempt], sh, stage, half_words, half_words, spill, RAW_WORDS, maker);
     stats_flush(call, attempt, maker.m);
@@ -246,7 +246,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
 /* Shared memory of a warp that makes drafts, besides the step: works of this tile and of the next one. */
 struct drafter {
     plain_work works[2];
-    met m;
+    tile_stats m;
 };
 
 static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number::KEPT_BITS <= DRAFT_SLOT_WORDS,
@@ -256,7 +256,7 @@ static_assert((int)DRAFT_SLOT_WORDS < (int)FLOE_TILE_DRAFT_WORDS(RAW_WORDS), "su
 /* The draft of a tile to its slot, as floe_tile_encode leaves it or with symbols. */
 template <int RANK>
 FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot, const workplace &at,
-                         met &m)
+                         tile_stats &m)
 {
     const uint32_t c = slot / call.grid.slots, tile = slot % call.grid.slots;
     floe_dev_chunk *chunk = call.chunks + c;

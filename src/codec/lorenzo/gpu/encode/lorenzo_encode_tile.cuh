@@ -126,7 +126,7 @@ FLOE_DEV void put_values(const sink &s, uint32_t &at, const Values &u, const uin
     put_bytes<1, WIDEST, FITS>(s, at, u, width, full, most);
 }
 
-/* What stands before the values: which groups are flat, where that is not one of two simple answers, and the planes of
+/* What stands before the values: which groups are flat, where that is not one of two simple cases, and the planes of
  * widths above the least. A word a lane. */
 template <bool FITS>
 FLOE_DEV void put_widths(const sink &s, uint32_t &at, bool with_flats, uint32_t flats, uint32_t above, uint32_t planes)

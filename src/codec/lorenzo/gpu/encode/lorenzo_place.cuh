@@ -233,7 +233,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
 }
 
 /* Whether there are chunks of which too little is kept, for a second attempt then. By the warp that has seen the sizes of all
- * tiles: who told a size had counted its literals before that. */
+ * tiles: who wrote a size had counted its literals before that. */
 FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
 {
     bool again = false;
@@ -432,7 +432,7 @@ FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &wa
     __syncwarp();
 }
 
-/* The first warp to start owns the scan; every other takes slots until none is left. Who waits has told its own size
+/* The first warp to start owns the scan; every other takes slots until none is left. Who waits has written its own size
  * before, and slots are handed out by a counter to warps that run, so the wait ends: of all slots that are waited for, those
  * before the first are being made. A warp has two half stages, so that one tile waits for its place while the next is made. */
 template <class Maker>
