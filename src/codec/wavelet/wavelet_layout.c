@@ -5,6 +5,8 @@
 
 #include "stage/wavelet/wavelet_values.h"
 
+enum { SHORTEN_LEAST = 1 << 16 /* values of a chunk that keeps a GPU waiting */ };
+
 const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .planes = true};
 
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
@@ -23,7 +25,7 @@ floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
 {
     floe_wavelet_plan *p = &c->plan;
-    if (preset == FLOE_PRESET_BEST)
+    if (preset == FLOE_PRESET_BEST || floe_interp_points(p->shape) < SHORTEN_LEAST)
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];

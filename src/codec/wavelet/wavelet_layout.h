@@ -76,7 +76,7 @@ static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP
 /* Kinds of differences. */
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds);
 
-/* Except in preset best: entropy chunks of steps, by ncodes of each, and of corrections become shorter. */
+/* Except in preset best, and where there are few values: entropy chunks of steps, by ncodes of each, and of corrections become shorter. */
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections);
 
 /* Up to the anchors. */

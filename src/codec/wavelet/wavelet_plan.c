@@ -73,18 +73,13 @@ void floe_wavelet_coding_lay(floe_wavelet_coding *c)
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
-enum {
-    CODE_BITS = 6,   /* that one takes, about */
-    LANE_BITS = 450, /* of a lane of a chunk, whose state takes 16 */
-    FEW_ROWS = 256   /* of 32 lanes: a chain of these is short enough */
-};
+enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 450 /* of a lane of a chunk, whose state takes 16 */ };
 
 uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords)
 {
     const uint64_t bits = CODE_BITS * ncodes, least = LANE_BITS * nrecords;
     uint32_t shorter = 0;
-    while (nrecords > FEW_ROWS * FLOE_ANS_LANES && shorter < FLOE_WAVELET_SHORTER &&
-           (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)
+    while (shorter < FLOE_WAVELET_SHORTER && (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)
         shorter++;
     return shorter;
 }
