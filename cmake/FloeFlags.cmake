@@ -43,8 +43,13 @@ if(FLOE_SANITIZE)
                                               -fno-omit-frame-pointer)
   target_link_options(floe_flags INTERFACE -fsanitize=${FLOE_SANITIZE})
 endif()
-if(FLOE_SANITIZE OR FLOE_CUDA_EMULATED) # no forced inlining (src/base/real.h): the same source, compiled sooner
+if(FLOE_SANITIZE OR FLOE_CUDA_EMULATED) # no forced inlining (src/base/real.h), another linker: the same source, built sooner
   target_compile_definitions(floe_flags INTERFACE FLOE_SLIM=1)
+  find_program(FLOE_LLD ld.lld)
+  mark_as_advanced(FLOE_LLD)
+  if(FLOE_LLD)
+    target_link_options(floe_flags INTERFACE -fuse-ld=lld)
+  endif()
 endif()
 if(FLOE_CUDA_EMULATED) # a build for tests: with the codec of tests/null_codec/
   target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
