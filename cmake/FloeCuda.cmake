@@ -151,13 +151,14 @@ endif()
 # Most of nvcc's time goes from PTX to registers: PTX alone shows that kernels compile. Of either type for another architecture, so
 # that both ways of what only 9.0 has are seen.
 set(library_objects ${FLOE_OBJECTS})
+function(floe_cuda_ptx name architecture)
+  floe_cuda_objects(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES ${architecture}-virtual)
+endfunction()
 if(FLOE_CUDA_BUILD STREQUAL nvcc)
-  set(ptx_f32 90-virtual)
-  set(ptx_f64 80-virtual)
-  foreach(bits 32 64)
-    floe_cuda_objects(floe_ptx_f${bits} SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=${bits})
-    set_target_properties(floe_ptx_f${bits} PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES ${ptx_f${bits}})
-  endforeach()
+  floe_cuda_ptx(floe_ptx_once 90 SOURCES ${kernels})
+  floe_cuda_ptx(floe_ptx_f32 90 SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=32)
+  floe_cuda_ptx(floe_ptx_f64 80 SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=64)
 endif()
 
 # libfloe's C, which the objects given are made of, and libfloe_cuda.so: what joins them. The library is found at run time, not
