@@ -57,7 +57,7 @@ sum_up() {
 build() {
     local preset=$1
     shift
-    cmake --preset "$preset" -DFLOE_WERROR=ON "${tests[@]:--UFLOE_TEST_*}"
+    cmake --preset "$preset" -DFLOE_WERROR=ON '-UFLOE_TEST_*' "${tests[@]}"
     cmake --build --preset "$preset" --target "$@"
 }
 

@@ -235,6 +235,7 @@ static void thread_enter(worker *b, uint32_t next)
         return;
     b->current = next;
     floe_emulated_now = &b->threads[next];
+    floe_fiber_prefetch(b->fibers[next + 1 < b->nthreads ? next + 1 : 0]);
     floe_fiber_switch(b->fibers[before], b->fibers[next]);
 }
 

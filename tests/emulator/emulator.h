@@ -25,6 +25,8 @@ struct floe_fiber; /* a stack, and where on it to go on */
 floe_fiber *floe_fiber_create(void (*main)(void *), void *arg);
 /* The calling thread as a fiber, to switch back to. */
 floe_fiber *floe_fiber_of_thread();
+/* Of the fiber that is likely next. */
+void floe_fiber_prefetch(const floe_fiber *f);
 void floe_fiber_switch(floe_fiber *from, floe_fiber *to);
 
 /* ---- blocks (emulator.cpp) ----------------------------------------------------------------------------------------- */

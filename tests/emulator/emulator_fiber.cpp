@@ -119,6 +119,8 @@ floe_fiber *floe_fiber_create(void (*main)(void *), void *arg)
 
 floe_fiber *floe_fiber_of_thread() { return (floe_fiber *)calloc(1, sizeof(floe_fiber)); }
 
+void floe_fiber_prefetch(const floe_fiber *f) { __builtin_prefetch(f->sp); }
+
 void floe_fiber_switch(floe_fiber *from, floe_fiber *to)
 {
     leaving = from;
