@@ -263,8 +263,9 @@ typedef struct floe_assess_report {
  * Integers are assessed as copies in double: exact for i32, and for i64 below 2^53; beyond, values are rounded. Errors but for
  * their histograms, values outside the bound, mismatches, the range and the entropy of bytes are those of the integers themselves.
  *
- * ARGUMENT: fields that differ in dtype, shape or place, an empty field, no pair that counts unless all are of one special value each (then counts are all that is computed), a metric that needs what is not
- * there (a second field, a bound), a metric or group that this floe does not know, a window larger than the field.
+ * ARGUMENT: fields that differ in dtype, shape or place; an empty field; no pair that counts, unless all are of one special value each,
+ * when counts are all that is computed; a metric that needs what is not there (a second field, a bound); a metric or group that this floe
+ * does not know; a window larger than the field.
  * UNSUPPORTED: integers in device memory; or this build lacks what a metric that was named needs. Results do not depend on the
  * number of threads; those of a GPU differ from them by rounding only.
  */

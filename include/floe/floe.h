@@ -332,9 +332,9 @@ typedef struct floe_stream_options {
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. rel, psnr, ratio, rate but by codec zfp, and codec auto in presets balanced and best read the source more than once: it must be seekable, or hold a single
- * slab of chunks (see docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
- * chunks. options may be NULL. */
+ * ignored. rel, psnr, ratio, rate but by codec zfp, and codec auto in presets balanced and best read the source more than once: it must be
+ * seekable, or hold a single slab of chunks (see docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none.
+ * Memory stays bounded by a few chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
                                  const floe_source *source, const floe_sink *sink, const floe_stream_options *options);
 

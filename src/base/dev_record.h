@@ -38,7 +38,8 @@ typedef struct floe_dev_stats_of_chunks {
     uint64_t stride;
 } floe_dev_stats_of_chunks;
 
-/* The report of a call in device memory. stats: those of compression, of all chunks; NULL after decompression. pwrel: relative errors were looked at. */
+/* The report of a call in device memory. stats: those of compression, of all chunks; NULL after decompression. pwrel: relative errors
+ * were looked at. */
 FLOE_HD void floe_dev_report_write(floe_device_report *report, uint32_t status, uint64_t nbytes,
                                    const floe_dev_chunk_stats *stats, bool pwrel)
 {

@@ -61,8 +61,8 @@ typedef struct floe_chunk_decode {
     const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
     floe_arena *scratch;   /* of the codec's decode_workspace */
     uint32_t level;
-    /* Bytes that may be damaged, or lack the last ones: called in the end for each box, as lo and hi, whose values are lost, so that the others are good.
-     * CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
+    /* Bytes that may be damaged, or lack the last ones: called in the end for each box, as lo and hi, whose values are lost, so that the
+     * others are good. CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
      * error. */
     void (*lost)(void *user, const uint64_t *lo, const uint64_t *hi);
     void *user;
