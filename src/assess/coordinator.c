@@ -301,10 +301,10 @@ static floe_status fail_nothing(const floe_assessment *a, const uint64_t *count,
 /* All pairs are of one special value each: nothing is lost, and nothing but counts is known. */
 static void alike_finish(floe_assessment *a, const uint64_t *count, floe_assess_report *report)
 {
-    const floe_metric_set asked = a->metrics;
+    const floe_metric_set chosen = a->metrics;
     a->metrics = (floe_metric_set){{0}, 0, 0};
     for (uint32_t i = 0; floe_metric_at(i); i++)
-        if (floe_metric_set_has(&asked, i) && floe_metric_at(i)->pass == FLOE_PASS_REDUCTION &&
+        if (floe_metric_set_has(&chosen, i) && floe_metric_at(i)->pass == FLOE_PASS_REDUCTION &&
             floe_metric_at(i)->kind == FLOE_METRIC_COUNT)
             floe_metric_set_add(&a->metrics, i);
     for (int pass = 0; pass < FLOE_PASSES; pass++)

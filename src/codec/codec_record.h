@@ -39,8 +39,8 @@ typedef struct floe_codec_record_job {
     uint64_t *places; /* of entropy chunks, in words of 32 bits from the first of their run */
     uint32_t *sizes;  /* as they are written */
     floe_codec_check *checks;
-    uint64_t *
-        chunks_at; /* of each grid: where its run begins; then: how many pieces, where all ends, whether it is raw, how many checks */
+    /* Of each grid: where its run begins; then: how many pieces, where all ends, whether it is raw, how many checks. */
+    uint64_t *chunks_at;
 } floe_codec_record_job;
 /* Copies what is placed; then, in a launch of its own, makes the checks. Returns a cudaError_t as a number. */
 int floe_codec_record_cuda(const floe_codec_record_job *job, void *stream);

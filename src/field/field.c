@@ -68,7 +68,7 @@ floe_status floe_fill_check(floe_dtype dtype, const floe_params *params, floe_er
                    (floe_dtype_is_integer(dtype) && floe_integer_of(dtype, floe_integer_pattern(dtype, v)) == v),
                FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s", (long long)v, floe_dtype_name(dtype));
     FLOE_CHECK(err, params->fill != FLOE_FILL_VALUE || rounds_to(params->fill_value, dtype), FLOE_ERR_ARGUMENT,
-               "the fill value %.10g is no value of %s", params->fill_value, floe_dtype_name(dtype));
+               "the fill value %.15g is no value of %s", params->fill_value, floe_dtype_name(dtype));
     return FLOE_OK;
 }
 

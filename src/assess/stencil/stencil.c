@@ -64,7 +64,7 @@ static floe_stencil_box tile_of(const grid *g, const uint64_t *shape, uint64_t t
 
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
 
-/* A row of one point takes as long as one of many: axes of one point behind all others go to the front. Says how many do. */
+/* A row of one point takes as long as one of many: axes of one point behind all others go to the front. Returns how many do. */
 static uint32_t pair_turn(const floe_pair *pair, floe_pair *to)
 {
     uint32_t n = 0;
