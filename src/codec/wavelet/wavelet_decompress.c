@@ -112,7 +112,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
 static floe_status read_check(decoder *d, floe_reader *from, floe_error *err)
 {
     const uint8_t *src = d->call->src;
-    const uint64_t at = (uint64_t)(from->at - src), end = floe_wavelet_check_end(&d->chunk, at);
+    const uint64_t at = (uint64_t)(from->at - src), end = floe_wavelet_check_end(d->chunk.checks, at);
     FLOE_CHECK(err, floe_read_bytes(from, end - at), FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
     if (d->chunk.checks && d->call->level) {
         const uint8_t *check = src + end - FLOE_WAVELET_CHECK_NBYTES;

@@ -19,10 +19,9 @@ typedef enum floe_wavelet_kind {
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 3,      /* that is written */
-    FLOE_WAVELET_UNCHECKED = 2,    /* without checks behind anchors and steps; read, too */
-    FLOE_WAVELET_LONG_CHUNKS = 1,  /* nor are entropy chunks shorter */
-    FLOE_WAVELET_CHECK_NBYTES = 4, /* from a multiple of 4 on */
+    FLOE_WAVELET_VERSION = 3,     /* that is written */
+    FLOE_WAVELET_UNCHECKED = 2,   /* without checks behind anchors and steps; read, too */
+    FLOE_WAVELET_LONG_CHUNKS = 1, /* nor are entropy chunks shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
     FLOE_WAVELET_ANCHOR_BITS = 56, /* at most */
     FLOE_WAVELET_PALETTE = 3
@@ -83,11 +82,6 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
 /* Untrusted. plan.shape must be there. */
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
-/* Anchors, or the records of a step, end at byte `at`: where the check behind them ends. */
-static inline uint64_t floe_wavelet_check_end(const floe_wavelet_chunk *c, uint64_t at)
-{
-    return c->checks ? ((at + 3) & ~(uint64_t)3) + FLOE_WAVELET_CHECK_NBYTES : at;
-}
 /* The plan is untrusted: nothing may take more than the largest that a writer chooses. */
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);
 

@@ -22,12 +22,12 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
         return few ? FLOE_OK : status; /* with more of it there may be a header */
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k.plan)) * k.anchors.nbits;
     uint64_t at = k.kind == FLOE_WAVELET_CODED
-                      ? floe_wavelet_check_end(&k, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8))
+                      ? floe_wavelet_check_end(k.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8))
                       : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);
     for (uint32_t i = k.plan.nsteps; i-- > level.step && at <= have;) {
         const floe_interp_records r = {&k.plan.steps[i].spec, &k.plan.steps[i].grid, NULL};
-        at = floe_wavelet_check_end(&k, floe_wavelet_records_end(&r, src, at, have));
+        at = floe_wavelet_check_end(k.checks, floe_wavelet_records_end(&r, src, at, have));
     }
     FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
     *nbytes = at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How records of a grid begin, for both compilers. */
+/* How records of a grid begin and end, for both compilers. */
 #ifndef FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 #define FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 
@@ -12,6 +12,7 @@ enum {
     FLOE_WAVELET_RECORDS_TABLES = 2,
     FLOE_WAVELET_RECORDS_LIST = 4,
     FLOE_WAVELET_LIST_HEAD_BITS = 48,
+    FLOE_WAVELET_CHECK_NBYTES = 4, /* from a multiple of 4 on */
     /* Of a list that a writer makes, at most: who reads it goes from code to code. */
     FLOE_WAVELET_LIST_CODES = 1024,
     FLOE_WAVELET_LIST_BITS = 1 << 16,
@@ -20,6 +21,12 @@ enum {
     FLOE_WAVELET_STATE_BITS = 32,
     FLOE_WAVELET_LEAST_BITS = 3
 };
+
+/* Anchors, or the records of a step, end at byte `at`: where the check behind them ends. checks: there is one. */
+FLOE_HD uint64_t floe_wavelet_check_end(bool checks, uint64_t at)
+{
+    return checks ? ((at + 3) & ~(uint64_t)3) + FLOE_WAVELET_CHECK_NBYTES : at;
+}
 
 /* Low bits of a gap of a list. */
 FLOE_HD uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)

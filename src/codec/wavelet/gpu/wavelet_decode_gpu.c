@@ -183,7 +183,7 @@ static floe_status unpack_anchors(const decoding *d, uint64_t *at)
     job.nbits = d->chunk.anchors.nbits;
     job.least = d->chunk.anchors.least;
     job.status = d->k->call->status;
-    *at = floe_wavelet_check_end(&d->chunk, *at + floe_ceil_div(nbits, 8));
+    *at = floe_wavelet_check_end(d->chunk.checks, *at + floe_ceil_div(nbits, 8));
     if (*at > d->k->nbytes)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     FLOE_CUDA(d->k->err, floe_wavelet_anchors_cuda(&job, 1, FLOE_WAVELET_ANCHORS_UNPACK, d->k->stream));

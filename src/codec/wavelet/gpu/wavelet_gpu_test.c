@@ -227,7 +227,7 @@ static void long_lists(void **unused)
     KIT_MUST(floe_interp_shape_of(3, extent, read.plan.shape));
     KIT_MUST(floe_wavelet_header_read(&read, true, &from, NULL) == FLOE_OK && read.plan.nsteps > 0);
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&read.plan)) * read.anchors.nbits;
-    uint8_t *records = src + floe_wavelet_check_end(&read, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8));
+    uint8_t *records = src + floe_wavelet_check_end(read.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8));
     for (uint32_t more = 0; more < 2; more++) {
         const part t = part_of(&p, &chunk, src, coded.nbytes);
         records[0] = FLOE_WAVELET_RECORDS_LIST;

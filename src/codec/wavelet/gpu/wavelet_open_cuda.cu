@@ -105,8 +105,7 @@ FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
 /* Behind so many grids: the check of a step. */
 FLOE_DEV void skip_check(const job &j, uint32_t ngrids, opened *s)
 {
-    if (j.checks && ngrids > 0 && ngrids <= j.nsteps)
-        s->at = (s->at + 7) & ~(uint64_t)3;
+    s->at = floe_wavelet_check_end(j.checks && ngrids > 0 && ngrids <= j.nsteps, s->at);
 }
 
 /* One thread: what comes. */

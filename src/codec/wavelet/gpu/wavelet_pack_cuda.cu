@@ -9,8 +9,8 @@ namespace
 /* Behind a part of a coded chunk; of the words behind the check before. */
 FLOE_DEV void end_part(placing &p, uint64_t *checked)
 {
-    const uint64_t at = (p.at + 3) / 4;
-    place_piece(p, p.j.zeros, 4 * (at + 1) - p.at);
+    const uint64_t end = floe_wavelet_check_end(true, p.at), at = end / 4 - 1;
+    place_piece(p, p.j.zeros, end - p.at);
     place_check(p, *checked, at, at);
     *checked = at + 1;
 }
