@@ -498,18 +498,27 @@ static bool can_be_coded(const tuner *t)
            raw <= MOST_RAW * codes;
 }
 
+/* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
+static double inner_share(const floe_interp_step *s)
+{
+    uint64_t cells = UINT64_MAX;
+    for (uint32_t k = 0; k < s->naxes; k++)
+        cells = floe_min64(cells, s->fine[s->axis[k]] / 2);
+    return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
+}
+
 /* How much of what a code of a level takes beyond one of the next finer level is the field's, too: the rest comes of the boxes' borders.
  * Few codes say nothing. */
 static double trust_of(const tuner *t, uint32_t level)
 {
-    const uint64_t *n = t->trial->chunk.plan.shape;
-    uint64_t side = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        side = n[a] > FLOE_INTERP_ENDS && (n[a] < side || side == 0) ? n[a] : side;
-    const double cells = (double)(side >> (level + 1));
-    return level < t->nlevels && count_codes(t, level) >= TRUSTED_CODES && cells > BORDER_CELLS
-               ? 1 - BORDER_CELLS / cells
-               : 0;
+    const floe_interp_plan *boxes = &t->trial->chunk.plan;
+    const double codes = count_codes(t, level);
+    double inner = 0;
+    for (uint32_t i = 0; i < boxes->nsteps; i++)
+        if (boxes->steps[i].level == level)
+            inner +=
+                inner_share(&boxes->steps[i].step) * (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
+    return codes >= TRUSTED_CODES ? inner / codes : 0;
 }
 
 /* Bits of a code of each level of the field. */
