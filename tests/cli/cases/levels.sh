@@ -2,8 +2,7 @@
 field t.f32 20x32x48
 show compress t.f32 -o t.floe --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec interp -q
 show decompress t.floe -o all.f32 -q
-sizes() { sed -E 's/[0-9.]+ (bytes|kB)/N \1/g'; }
-show_sh "floe info t.floe | grep level | sizes"
+show_sh "floe info t.floe | grep level"
 show_sh "floe info t.floe --verbose | sed -nE 's/^  (sizes|step 0: .* along|anchors).*/\1/p'"
 show_sh "floe info t.floe --verbose --json | grep -c -e step.0: -e level_nbytes"
 # every so-manieth value
@@ -32,22 +31,22 @@ show decompress cut.floe -o z.f32 -f --level 2 --salvage
 same z.f32 y.f32
 show decompress cut.floe -o z.f32 -f --salvage
 head -c 2000 t.floe >less.floe
-show_sh "floe info less.floe | grep level | sizes"
-show_sh "floe info less.floe --json | grep -A 3 level | sed 's/[0-9][0-9]*/N/'"
+show_sh "floe info less.floe | grep level"
+show_sh "floe info less.floe --json | grep -A 3 level"
 show_sh "cat cut.floe | floe decompress - -o z.f32 -f"
 cp t.floe bad.floe
 flip bad.floe $(($(size t.floe) * 9 / 10))
 show decompress bad.floe -o z.f32 -f -q --level 2
 same z.f32 y.f32
 # a part is lost
-show_sh "floe decompress bad.floe -o z.f32 -f --salvage 2>&1 | sed -nE 's/[0-9]+ values .[0-9:,]+./N values/; /lost/p'"
+show_sh "floe decompress bad.floe -o z.f32 -f --salvage 2>&1 | grep lost"
 # chunks begin at 12: two levels
 show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec interp --chunk 12x32x20 -q
 show decompress t.floe -o z.f32 -f -q --level 2
 show decompress t.floe -o z.f32 -f -q --level 3
 # codec wavelet: means, of a stream that was cut short, too
 show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec wavelet -q
-show_sh "floe info t.floe | grep level | sizes"
+show_sh "floe info t.floe | grep level"
 show decompress t.floe -o x.f32 -f -q --level 1
 show decompress t.floe -o y.f32 -f -q --level 2
 head -c 3000 t.floe >cut.floe
