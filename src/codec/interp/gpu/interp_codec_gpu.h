@@ -6,7 +6,7 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 
-#include "codec/codec_chunks.h"
+#include "codec/chunks/codec_chunks.h"
 #include "codec/interp/gpu/interp_dev.h"
 #include "codec/interp/interp_plan.h"
 

@@ -7,7 +7,7 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
 
-#include "codec/codec_record.h"
+#include "codec/chunks/codec_record.h"
 #include "codec/interp/interp_head_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_cuda.h"

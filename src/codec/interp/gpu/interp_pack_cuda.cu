@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a chunk: one block finds where each part goes. */
-#include "codec/codec_record.cuh"
+#include "codec/chunks/codec_record.cuh"
 #include "codec/interp/gpu/interp_dev.h"
 
 namespace

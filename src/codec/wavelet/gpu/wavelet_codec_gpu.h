@@ -6,7 +6,7 @@
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 
-#include "codec/codec_chunks.h"
+#include "codec/chunks/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_decode_dev.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_layout.h"

@@ -7,7 +7,7 @@
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
 
-#include "codec/codec_record.h"
+#include "codec/chunks/codec_record.h"
 #include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_cuda.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of codecs that wait for the stream (codec_device.h): how the host reaches what is there, and chunks one after another. */
-#ifndef FLOE_CODEC_CODEC_CHUNKS_H
-#define FLOE_CODEC_CODEC_CHUNKS_H
+#ifndef FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
+#define FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 
 #include "codec/codec_device.h"
 #include "stage/interp/interp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "codec/codec_chunks.h"
+#include "codec/chunks/codec_chunks.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A chunk's record: all blocks copy what is placed, and add up its checks. */
-#include "codec/codec_record.cuh"
+#include "codec/chunks/codec_record.cuh"
 
 /* nbytes from src, aligned to 4, to wherever dst is; by threads me, me + step, ... Up to 3 bytes behind those of src are read. */
 FLOE_DEV void floe_copy_bytes(uint8_t *dst, const void *src, uint64_t nbytes, uint64_t me, uint64_t step)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the parts of a chunk's record go. By a block, whose threads all know where the next part goes; the first one writes it down. */
-#ifndef FLOE_CODEC_CODEC_RECORD_CUH
-#define FLOE_CODEC_CODEC_RECORD_CUH
+#ifndef FLOE_CODEC_CHUNKS_CODEC_RECORD_CUH
+#define FLOE_CODEC_CHUNKS_CODEC_RECORD_CUH
 
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
-#include "codec/codec_record.h"
+#include "codec/chunks/codec_record.h"
 
 namespace
 {

@@ -3,8 +3,8 @@
  * The record of a chunk whose parts are in device memory, for codecs that write one chunk after another. A codec's own kernel places
  * the parts (codec_record.cuh); then they are copied. By value; pointers are device memory.
  */
-#ifndef FLOE_CODEC_CODEC_RECORD_H
-#define FLOE_CODEC_CODEC_RECORD_H
+#ifndef FLOE_CODEC_CHUNKS_CODEC_RECORD_H
+#define FLOE_CODEC_CHUNKS_CODEC_RECORD_H
 
 #include "base/dev_record.h"
 #include "stage/context/context_cuda.h"
