@@ -243,7 +243,7 @@ static void stats_begin(floe_ctx *ctx, const compression *c)
 static floe_status stream_put(floe_ctx *ctx, compression *c)
 {
     stats_begin(ctx, c);
-    c->codec = floe_codec_params_of(&c->header);
+    c->codec = floe_resolve_codec(&c->header);
     FLOE_TRY(chunks_begin(ctx, c));
     FLOE_TRY(header_put(c, &ctx->err));
     FLOE_TRY(chunks_put(ctx, c));

@@ -50,7 +50,7 @@ static floe_status abs_bound_check(const floe_header *h, double allowed, floe_er
 static floe_status rule_make(floe_ctx *ctx, verification *v)
 {
     const floe_header *h = &v->stream.header;
-    floe_codec_params params = floe_codec_params_of(h);
+    floe_codec_params params = floe_resolve_codec(h);
     v->rule = (floe_verify_rule){params.mode, params.bound, h->has_fill, h->fill_bits, 0};
     if (floe_mode_is_size((int)h->mode)) { /* any finite value will do for a finite one */
         v->rule.mode = FLOE_BOUND_ABS;

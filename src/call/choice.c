@@ -67,7 +67,7 @@ static floe_status psnr_params(const floe_sample *sample, const floe_range *rang
     h.codec = params->codec;
     part.nfinite = (uint64_t)((double)range->nfinite / (double)nelems * (double)n) + 1;
     FLOE_TRY(floe_psnr_resolve(&resolver, &h, &part, &h.abs_bound));
-    *params = floe_codec_params_of(&h);
+    *params = floe_resolve_codec(&h);
     return FLOE_OK;
 }
 
@@ -119,7 +119,7 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
     *codec = choice->codecs[0];
     h.abs_bound =
         h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
-    floe_codec_params params = floe_codec_params_of(&h);
+    floe_codec_params params = floe_resolve_codec(&h);
     params.mean = params.mean && !sample->estimates; /* estimates are for one bound */
     if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;

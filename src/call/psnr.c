@@ -107,7 +107,7 @@ double floe_psnr_guess(const floe_header *h, const floe_range *range)
 floe_status floe_psnr_resolve(const floe_resolver *r, const floe_header *header, const floe_range *range,
                               double *abs_bound)
 {
-    search s = {r, floe_codec_params_of(header), header->bound, floe_exact_range_width(range->min, range->max),
+    search s = {r, floe_resolve_codec(header), header->bound, floe_exact_range_width(range->min, range->max),
                 range->nfinite};
     bracket b = {-INFINITY, INFINITY, 0, 0};
     s.codec.mode = FLOE_BOUND_ABS;

@@ -92,7 +92,7 @@ static floe_status sample_attempt(void *user, double abs_bound, uint64_t *nbytes
     sample_trial *t = user;
     floe_header h = t->sample->header;
     h.abs_bound = abs_bound;
-    t->params = floe_codec_params_of(&h);
+    t->params = floe_resolve_codec(&h);
     return floe_sample_code(t->sample, &t->params, nbytes);
 }
 

@@ -49,8 +49,6 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
     return floe_chunking_choose(layout, params, header->chunk, err);
 }
 
-floe_codec_params floe_codec_params_of(const floe_header *h) { return floe_resolve_codec(h); }
-
 /* ---- range and fill ---------------------------------------------------------------------------------------------- */
 
 static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bits, floe_range *range)

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "call/chunking.h"
+#include "codec/resolve/resolve_math.h"
 
 enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
@@ -167,7 +168,7 @@ floe_status floe_sample_widen(floe_sample *s)
 
 floe_codec_params floe_sample_params(const floe_sample *s, floe_codec codec)
 {
-    floe_codec_params params = floe_codec_params_of(&s->header);
+    floe_codec_params params = floe_resolve_codec(&s->header);
     params.codec = codec;
     params.mode = params.mode == FLOE_BOUND_PWREL ? params.mode : FLOE_BOUND_ABS;
     return params;

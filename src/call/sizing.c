@@ -17,14 +17,14 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
         floe_header h = *header;
         h.has_fill = fill;
         if (floe_resolve_needs_range(h.mode)) {
-            all[n] = floe_codec_params_of(&h);
+            all[n] = floe_resolve_codec(&h);
             all[n].mode = FLOE_BOUND_ABS;
             all[n++].bound = h.abs_bound > 0 ? h.abs_bound : 1;
             h.mode = FLOE_BOUND_LOSSLESS;
         } else if (h.mode == FLOE_BOUND_ABS) {
             h.abs_bound = h.bound;
         }
-        all[n++] = floe_codec_params_of(&h);
+        all[n++] = floe_resolve_codec(&h);
     }
     return n;
 }

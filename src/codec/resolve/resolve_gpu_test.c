@@ -9,6 +9,7 @@
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
+#include "codec/resolve/resolve_math.h"
 #include "synth/synth.h"
 
 static void *device_memory(uint64_t nbytes)
@@ -182,7 +183,7 @@ static void assert_quantizer(const floe_quantizer *got, const floe_quantizer *wa
 static void assert_params(const floe_dev_params *got, const floe_header *h)
 {
     floe_dev_params want;
-    const floe_codec_params codec = floe_codec_params_of(h);
+    const floe_codec_params codec = floe_resolve_codec(h);
     floe_lorenzo_params_make(&codec, &want);
     assert_int_equal(got->codec.dtype, codec.dtype);
     assert_int_equal(got->codec.codec, codec.codec);

@@ -55,7 +55,7 @@ FLOE_HD double floe_resolve_max_abs(double min, double max)
 /* 0 where the range is not known, or has both signs or 0. */
 FLOE_HD double floe_resolve_least_abs(double min, double max) { return min > 0 ? min : max < 0 ? -max : 0; }
 
-/* floe_codec_params_of. */
+/* What a codec takes of a header; decoding, too, for sizes. */
 FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
 {
     floe_codec_params p;
