@@ -39,12 +39,6 @@ typedef struct encoder {
     uint8_t *dst; /* copy phase */
 } encoder;
 
-const floe_segment_ops *floe_segment_ops_of(floe_dtype dtype, floe_isa isa)
-{
-    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_segment_ops_f32)
-                                       : FLOE_BY_ISA(isa, &floe_segment_ops_f64);
-}
-
 /* ---- sizes --------------------------------------------------------------------------------------------------------- */
 
 static bool count_cells(uint32_t rank, const uint64_t *extent, uint64_t *ncells)
