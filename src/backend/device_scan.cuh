@@ -72,6 +72,17 @@ template <class T> FLOE_DEV T floe_warp_max(T v)
     }
 }
 
+/* The largest v of the lanes up to this one. */
+template <class T> FLOE_DEV T floe_warp_max_to(T v)
+{
+#pragma unroll
+    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
+        const T below = __shfl_up_sync(FLOE_ALL_LANES, v, d);
+        v = floe_lane() >= d && below > v ? below : v;
+    }
+    return v;
+}
+
 /* ---- over a block of so many warps --------------------------------------------------------------------------------- */
 
 /* Each v becomes its sum over the block, in all threads. sums: shared memory, nwarps of them, read until a barrier follows. */

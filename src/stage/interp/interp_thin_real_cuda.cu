@@ -2,6 +2,7 @@
 /* Lattices of originals, from the finest to the anchors; and lattices -> values of a level. Compiled for each element type. */
 #include <floe/floe.h>
 
+#include "backend/device_scan.cuh"
 #include "stage/interp/interp_check.cuh"
 
 namespace
@@ -132,11 +133,7 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_de
     find_before(f, lo, &carry);
     for (uint64_t begin = lo; begin < hi; begin += THREADS_OF_ONE) { /* places of numbers, from 1 on */
         const uint64_t i = begin + threadIdx.x;
-        unsigned long long at = i < hi && f[i] == f[i] ? i + 1 : 0;
-        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-            const unsigned long long below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
-            at = floe_lane() >= d && below > at ? below : at;
-        }
+        unsigned long long at = floe_warp_max_to<unsigned long long>(i < hi && f[i] == f[i] ? i + 1 : 0);
         if (floe_lane() == FLOE_WARP - 1)
             last[warp] = at;
         __syncthreads();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which cells of chunks zfp must not see, a span of them at a time, by words of 64 cells. Compiled for each element type. */
+#include "backend/device_scan.cuh"
 #include "codec/zfp/chunk/zfp_exact_math.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
@@ -72,10 +73,7 @@ FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part 
     for (uint32_t w = first; w < first + WORDS_A_THREAD; w++)
         if (shared->words[w])
             last = w * FLOE_CELLS_WORD + floe_top_bit(shared->words[w]) + 1;
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, last, d);
-        last = floe_lane() >= d ? max(last, below) : last;
-    }
+    last = floe_warp_max_to(last);
     if (floe_lane() == FLOE_WARP - 1)
         shared->last[warp] = last;
     before = __shfl_up_sync(FLOE_ALL_LANES, last, 1);
