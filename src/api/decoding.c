@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hd.h"
 #include "base/try.h"
 #include "call/chunking.h"
 #include "call/arg_check.h"
@@ -34,7 +35,7 @@ static uint64_t lost_bits(const floe_header *h)
 {
     if (floe_dtype_is_integer(h->dtype))
         return h->has_fill ? h->fill_bits : floe_dtype_sign(h->dtype);
-    return h->dtype == FLOE_F32 ? 0x7FC00000u : 0x7FF8000000000000u;
+    return h->dtype == FLOE_F32 ? FLOE_NAN32_BITS : FLOE_NAN64_BITS;
 }
 
 static void bits_fill(const floe_field *out, const uint64_t *lo, const uint64_t *extent, uint64_t bits)
