@@ -304,7 +304,10 @@ FLOE_DEV void decode_tile(const floe_small_decode_job &job, uint32_t tile, const
     const bool left =
         is_leader(tile) && sh.targets[warp].wanted && !is_split<RANK>(sh.batch[warp], kind, sh.targets[warp]);
     const bool mine = left || (result == TILE_UNFIT && warp == 0);
-    if (__syncthreads_or(mine) && (!f.usual || open_fully(job, f.all, sh)) && mine)
+    if (!__syncthreads_or(mine))
+        return;
+    const bool opened = !f.usual || open_fully(job, f.all, sh); /* by all threads */
+    if (opened && mine)
         decode_long<RANK>(job, sh, tile, f.words, stage);
 }
 
