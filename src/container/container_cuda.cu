@@ -89,7 +89,7 @@ FLOE_DEV floe_dev_chunk_stats stats_of(const floe_container_finish &job, uint64_
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 
 /* The report, if somebody asks. By a warp. */
-FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
+FLOE_DEV void finish_report(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
 {
     floe_dev_chunk_stats all = {0, 0, 0, 0};
     if (!job.report)
@@ -116,7 +116,7 @@ FLOE_DEV void finish_fail(const floe_container_finish &job, uint32_t status)
 {
     if (floe_lane() == 0)
         *job.failed = status;
-    finish_tell(job, status, 0);
+    finish_report(job, status, 0);
 }
 
 /* A block has its share of the pieces. */
@@ -128,7 +128,7 @@ FLOE_DEV void finish(const floe_container_finish &job, hash_shared &s)
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     const bool leads = blockIdx.x == 0 && warp == 0;
     if (failed && leads)
-        finish_tell(job, failed, 0);
+        finish_report(job, failed, 0);
     if (failed || blockIdx.x >= w.nblocks)
         return;
     if (index > job.capacity || more > job.capacity - index) {
@@ -153,7 +153,7 @@ FLOE_DEV void finish(const floe_container_finish &job, hash_shared &s)
     if (threadIdx.x == THREADS - 1 && job.with_index)
         floe_footer_put(job.stream, index, job.nrecords); /* depends on nothing that is hashed */
     if (warp == WARPS / 2)
-        finish_tell(job, FLOE_OK, index + more);
+        finish_report(job, FLOE_OK, index + more);
     __syncthreads();
     if (job.with_index)
         index_check_write(job, index, entries, s);

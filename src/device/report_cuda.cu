@@ -17,7 +17,7 @@ FLOE_DEV uint32_t opened_of(const floe_report_job &job)
 }
 
 /* The container's word comes first, then that of who opened chunks, then that of who decoded them. */
-FLOE_DEV uint32_t verdict(const floe_report_job &job, uint32_t opened)
+FLOE_DEV uint32_t decision(const floe_report_job &job, uint32_t opened)
 {
     uint32_t status = job.statuses[0];
     if (status == FLOE_OK)
@@ -32,7 +32,7 @@ __global__ void report_kernel(const floe_report_job job)
 {
     const uint32_t opened = opened_of(job);
     if (threadIdx.x == 0)
-        floe_dev_report_write(job.report, verdict(job, opened), job.dev_nbytes ? *job.dev_nbytes : job.nbytes, NULL,
+        floe_dev_report_write(job.report, decision(job, opened), job.dev_nbytes ? *job.dev_nbytes : job.nbytes, NULL,
                               false);
 }
 

@@ -192,7 +192,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void small_kernel(cons
         ((uint64_t *)job.call.stream)[threadIdx.x] = job.header[threadIdx.x];
     uint64_t nbytes = 0;
     if (encode_small<RANK>(job.call, job.ready, job.is_ready, sh, memory))
-        nbytes = nbytes_of(sh.verdict);
+        nbytes = nbytes_of(sh.decision);
     if (!job.finish)
         return;
     piece_shared &s = *(piece_shared *)memory;

@@ -40,7 +40,7 @@ struct small_decode_shared {
     uint32_t batch[SPLIT_WARPS];   /* entries of its tile and of those behind it */
 };
 
-FLOE_DEV void tell(const floe_small_decode_job &job, small_decode_shared &sh, int who, uint32_t status)
+FLOE_DEV void report_status(const floe_small_decode_job &job, small_decode_shared &sh, int who, uint32_t status)
 {
     if (status == FLOE_OK)
         return;
@@ -68,7 +68,7 @@ FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, u
     tally *tallies = tallies_of(w, job.state->tallies, s);
     if (share_hash<SPLIT_WARPS>(w, job.state->tallies, tallies, s) && threadIdx.x == 0 &&
         (tally_take(tallies, record.nbytes) != record.checksum || !padding_is_zero(stream, record)))
-        tell(job, sh, OF_PAYLOAD, FLOE_ERR_CHECKSUM);
+        report_status(job, sh, OF_PAYLOAD, FLOE_ERR_CHECKSUM);
 }
 
 /* ---- the chunk ----------------------------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ FLOE_DEV_COLD void decode_long(const floe_small_decode_job &job, small_decode_sh
     for (uint32_t i = 0; i < warp; i++)
         words += sh.batch[i] & FLOE_TILE_NWORDS_MASK;
     if (decode_general<RANK>(&sh.o.c, tile + warp, sh.batch[warp], words, opener) != TILE_DONE && floe_lane() == 0)
-        tell(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
+        report_status(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
 /* What the chunk's header says of its entries, which stand at word `entries`; n 0: they are not all inside the stream. */
@@ -245,7 +245,7 @@ FLOE_DEV void judge_opening(const floe_small_decode_job &job, uint64_t nbytes, s
         status = ok || sh.o.status != FLOE_OK ? sh.o.status : (uint32_t)FLOE_ERR_FORMAT;
     }
     if (threadIdx.x == 0)
-        tell(job, sh, OF_OPENING, status);
+        report_status(job, sh, OF_OPENING, status);
 }
 
 /* Where the block's tile is, and what was found out meanwhile. */
@@ -298,7 +298,7 @@ FLOE_DEV void decode_tile(const floe_small_decode_job &job, uint32_t tile, const
     if (is_split<RANK>(sh.batch[0], kind, t))
         result = decode_pack_split<RANK>(t, sh.batch[0], step, f.window, stage);
     if (result == TILE_BAD && threadIdx.x == 0)
-        tell(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
+        report_status(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
     if (!is_leader(tile) && result != TILE_UNFIT)
         return;
     const bool left =
@@ -359,7 +359,7 @@ __global__ __launch_bounds__(SPLIT_THREADS, BLOCKS_A_PROCESSOR) void small_decod
         uint64_t nrecords;
         const uint32_t status = container_validate(job.open, *(validate_shared *)stage, &nrecords);
         if (threadIdx.x == 0)
-            tell(job, sh, OF_CONTAINER, status);
+            report_status(job, sh, OF_CONTAINER, status);
     } else if (block == BLOCK_THAT_OPENS) {
         judge_opening<RANK>(job, nbytes, sh);
     } else if (block < BLOCKS_THAT_HASH + nhash) {

@@ -45,9 +45,9 @@ struct block_shared {
     uint32_t tile, attempt, ndone; /* tiles in this attempt */
     uint32_t literals;             /* of the tile */
     uint32_t before[SPLIT_WARPS][2];
-    bool lost;        /* the tile is another block's */
-    bool nothing;     /* to do at all */
-    uint64_t verdict; /* on the attempt: see decision_of */
+    bool lost;         /* the tile is another block's */
+    bool nothing;      /* to do at all */
+    uint64_t decision; /* on the attempt: see decision_of */
 };
 
 /* A tile that a block has made; all threads have it. Lead: base and descriptors. */
@@ -135,7 +135,7 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
         tallies t;
         const floe_tile_result m =
             encode_general<RANK, RANK>(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
-        tallies_tell(&call.chunks->stats[sh.attempt], t);
+        tallies_report(&call.chunks->stats[sh.attempt], t);
         if (lane == 0) {
             sh.whole = m;
             sh.literals = t.nliterals;
@@ -228,13 +228,13 @@ FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &
 {
     return call.lossy && attempt == 0 &&
            (chunk.quantizer.kind == FLOE_QUANTIZER_LINEAR || chunk.quantizer.kind == FLOE_QUANTIZER_LOG) &&
-           floe_lorenzo_keeps_too_little(nliterals, chunk.ncells);
+           floe_lorenzo_too_many_literals(nliterals, chunk.ncells);
 }
 
 /* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
 FLOE_DEV uint64_t decision_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
-FLOE_DEV bool is_again(uint64_t verdict) { return verdict & 1; }
-FLOE_DEV uint64_t nbytes_of(uint64_t verdict) { return verdict >> 1; }
+FLOE_DEV bool is_again(uint64_t decision) { return decision & 1; }
+FLOE_DEV uint64_t nbytes_of(uint64_t decision) { return decision >> 1; }
 
 /* All that needs the size of the chunk, unless it is to be done again. end: word behind the last. One thread. */
 FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk,
@@ -242,7 +242,7 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
                           bool again)
 {
     const uint64_t nbytes = 4 * end - call.first_offset - FLOE_RECORD_HEAD_NBYTES;
-    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | decision_of(again, nbytes));
+    floe_store_shared_state(&state.head->decision, FLOE_PLACE_IS_THERE | decision_of(again, nbytes));
     if (again) {
         call.chunks->attempt = 1;
         *call.retry = 1;
@@ -304,14 +304,14 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
                                 FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
     const bool taken = threadIdx.x == 0 && are_taken(call, sh);
     if (tile == 0)
-        floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
+        floe_chunk_prefix_write(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
     uint32_t before[2];
     add_up_before(state.slots, tile, sh, before);
     const uint64_t place = start + before[0];
     uint32_t next = 0;
     if (threadIdx.x == 0) {
         next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
-        errors_tell(&call.chunks->stats[attempt], split_error(sh.split), 0);
+        errors_report(&call.chunks->stats[attempt], split_error(sh.split), 0);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
             end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
@@ -339,17 +339,17 @@ FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const bl
     return floe_place_state_of(call, call.place_state[sh.attempt]).head;
 }
 
-/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block,
+/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the decision. By a block,
  * behind a barrier. */
 FLOE_DEV uint64_t wait_for_decision(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     if (threadIdx.x == 0) {
         floe_place_head *head = head_of(call, sh);
         floe_counter_add(&head->copied, sh.ndone);
-        sh.verdict = floe_place_wait(&head->verdict, 0);
+        sh.decision = floe_place_wait(&head->decision, 0);
     }
     __syncthreads();
-    return sh.verdict;
+    return sh.decision;
 }
 
 /* Until all tiles of the attempt are where they belong. By a block. */
@@ -397,7 +397,7 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
 /* A block begins with the tile of its number and goes on with others, in order; a warp has two steps of a tile, a thread a
  * group of each. Who waits has written all that it has before, blocks begin in the order of their numbers, and no tile is left
  * for those that have not begun: every wait ends. What is not the tile's own is read anew behind it: the loop over steps has
- * all registers. False: there was nothing to do. Else sh.verdict tells how long the chunk is, of whose tiles some may still be
+ * all registers. False: there was nothing to do. Else sh.decision tells how long the chunk is, of whose tiles some may still be
  * on their way. */
 template <int RANK>
 FLOE_DEV bool encode_small(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,

@@ -342,7 +342,7 @@ floe_status floe_lorenzo_compress(const floe_chunk_encode *c, floe_error *err)
     else
         set_quantizer(&e, params->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR);
     encode_segments(&e, &totals);
-    if (params->mode != FLOE_BOUND_LOSSLESS && floe_lorenzo_keeps_too_little(totals.nliterals, e.ncells)) {
+    if (params->mode != FLOE_BOUND_LOSSLESS && floe_lorenzo_too_many_literals(totals.nliterals, e.ncells)) {
         set_quantizer(&e, FLOE_QUANTIZER_BITS);
         lay_segments(&e);
         encode_segments(&e, &totals);

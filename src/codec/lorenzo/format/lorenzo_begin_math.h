@@ -10,7 +10,7 @@
 /* ---- quantizer ------------------------------------------------------------------------------------------------------- */
 
 /* With more than a quarter of the cells stored as literals a chunk is coded bit for bit instead, which then costs less. */
-FLOE_HD bool floe_lorenzo_keeps_too_little(uint64_t nliterals, uint64_t ncells) { return nliterals > ncells / 4; }
+FLOE_HD bool floe_lorenzo_too_many_literals(uint64_t nliterals, uint64_t ncells) { return nliterals > ncells / 4; }
 /* Only of these kinds a chunk has literals to speak of. */
 FLOE_HD bool floe_lorenzo_may_retry(floe_quantizer_kind kind)
 {

@@ -19,7 +19,7 @@ static inline uint64_t clean(bool real, const floe_zfp_promise *promise, const v
     uint64_t replaced = 0;
     for (uint64_t i = 0; i < n; i++) {
         const floe_uint b = bits_at(src, (int64_t)i * step);
-        const bool bad = FLOE_R(floe_zfp_spoils)(real, b, promise->has_fill, fill);
+        const bool bad = FLOE_R(floe_zfp_needs_masking)(real, b, promise->has_fill, fill);
         last = bad ? last : b;
         replaced += bad;
         out[i] = last;

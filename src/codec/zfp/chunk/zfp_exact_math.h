@@ -9,7 +9,7 @@
 #include "stage/quantizer/quantizer_math.h"
 
 /* It would spoil its block: not finite, or fill; of integers only fill is no value. */
-FLOE_HD bool FLOE_R(floe_zfp_spoils)(bool real, floe_uint x, bool has_fill, floe_uint fill)
+FLOE_HD bool FLOE_R(floe_zfp_needs_masking)(bool real, floe_uint x, bool has_fill, floe_uint fill)
 {
     return (real && (x & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT) || (has_fill && x == fill);
 }
@@ -25,7 +25,7 @@ FLOE_HD double FLOE_R(floe_zfp_error)(bool real, floe_uint x, floe_uint y)
 FLOE_HD bool FLOE_R(floe_zfp_is_missed)(bool real, floe_uint x, floe_uint y, double error, double tolerance,
                                         bool has_fill, floe_uint fill)
 {
-    const bool exact = FLOE_R(floe_zfp_spoils)(real, x, has_fill, fill) || (real && x == FLOE_REAL_SIGN);
+    const bool exact = FLOE_R(floe_zfp_needs_masking)(real, x, has_fill, fill) || (real && x == FLOE_REAL_SIGN);
     return x != y && (exact || !(error <= tolerance));
 }
 

@@ -45,8 +45,9 @@ FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part 
 #pragma unroll
         for (uint32_t k = 0; k < 2 * AHEAD; k++) {
             const uint64_t cell = s.cell + (first + j0 + k / 2) * FLOE_CELLS_WORD + k % 2 * FLOE_WARP + floe_lane();
-            const bool there = cell < s.cell + s.ncells, spoils = FLOE_R(floe_zfp_spoils)(real, x[k], has_fill, fill);
-            const uint64_t goods = __ballot_sync(FLOE_ALL_LANES, there && !spoils),
+            const bool there = cell < s.cell + s.ncells,
+                       masked = FLOE_R(floe_zfp_needs_masking)(real, x[k], has_fill, fill);
+            const uint64_t goods = __ballot_sync(FLOE_ALL_LANES, there && !masked),
                            filled = __ballot_sync(FLOE_ALL_LANES, there && has_fill && x[k] == fill);
             if (floe_lane() == j0 + k / 2) {
                 good |= goods << k % 2 * FLOE_WARP;

@@ -116,7 +116,7 @@ FLOE_DEV_COLD value_row clean_row(const job &j, const chunk_shared &s, uint64_t 
     for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
         if (x >= inside) /* the row's own again */
             row.v[x] = floe_zfp_inside(x, inside) == 1 ? row.v[1] : row.v[0];
-        else if (FLOE_R(floe_zfp_spoils)(j.real, row.v[x], judged.has_fill, judged.fill))
+        else if (FLOE_R(floe_zfp_needs_masking)(j.real, row.v[x], judged.has_fill, judged.fill))
             row.v[x] = x == 0 || (cell + x) % FLOE_CELLS_SPAN == 0 ? good_value(j, s, cell + x)
                                                                    : row.v[(x + 3) % FLOE_ZFP_SIDE];
     }
@@ -134,7 +134,7 @@ FLOE_DEV void clean_values(const job &j, const chunk_shared &s, uint64_t block, 
 #pragma unroll
         for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
             row.v[x] = v[FLOE_ZFP_SIDE * r + x];
-            spoilt |= FLOE_R(floe_zfp_spoils)(j.real, row.v[x], s.judged.has_fill, s.judged.fill);
+            spoilt |= FLOE_R(floe_zfp_needs_masking)(j.real, row.v[x], s.judged.has_fill, s.judged.fill);
         }
         if (!spoilt)
             continue;
@@ -151,7 +151,7 @@ template <uint32_t RANK> FLOE_DEV void report_spoilt(const job &j, chunk_shared 
     bool spoilt = false;
 #pragma unroll
     for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++)
-        spoilt |= FLOE_R(floe_zfp_spoils)(j.real, v[i], s.judged.has_fill, s.judged.fill);
+        spoilt |= FLOE_R(floe_zfp_needs_masking)(j.real, v[i], s.judged.has_fill, s.judged.fill);
     if (spoilt)
         floe_zfp_want_clean(j.call, s.judged.chunk);
 }

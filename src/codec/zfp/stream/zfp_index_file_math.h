@@ -139,7 +139,7 @@ FLOE_HD bool floe_zfpx_sum_is(const floe_zfpx_open_job *job, uint32_t span)
     return floe_checksum_finish(f->sums[span], f->nbytes[span]) == job->file[FLOE_ZFPX_AT_STREAM + 2 * span + 1];
 }
 
-FLOE_HD uint32_t floe_zfpx_verdict(const floe_zfpx_open_job *job)
+FLOE_HD uint32_t floe_zfpx_decision(const floe_zfpx_open_job *job)
 {
     const floe_zfpx_found *f = job->found;
     if (job->sizes && job->sizes->status != FLOE_OK)
@@ -160,7 +160,7 @@ FLOE_HD void floe_zfpx_judge(const floe_zfpx_open_job *job, uint64_t i)
     const floe_zfpx_found *f = job->found;
     floe_zfp_report report;
     (void)i;
-    report.status = floe_zfpx_verdict(job);
+    report.status = floe_zfpx_decision(job);
     report.reserved = 0;
     report.nbytes = report.status == FLOE_OK ? f->nbytes[FLOE_ZFPX_STREAM] : 0;
     report.index_nbytes =

@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(THREADS)
 
 FLOE_DEV bool has_too_many_literals(const floe_dev_chunk *c)
 {
-    return floe_lorenzo_may_retry(c->quantizer.kind) && floe_lorenzo_keeps_too_little(c->stats[0].nliterals, c->ncells);
+    return floe_lorenzo_may_retry(c->quantizer.kind) &&
+           floe_lorenzo_too_many_literals(c->stats[0].nliterals, c->ncells);
 }
 
 /* A block looks at each so many chunks. */

@@ -112,7 +112,7 @@ FLOE_DEV void split_run(const target &t, pack_source &source, split_sums<RANK> *
 
 /* The run's last plane, for the steps behind it. */
 template <int RANK>
-FLOE_DEV void split_tell(split_sums<RANK> *sums, const walk<RANK, narrow> &w, bool flat, narrow corner)
+FLOE_DEV void split_share(split_sums<RANK> *sums, const walk<RANK, narrow> &w, bool flat, narrow corner)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane(), flats = __ballot_sync(FLOE_ALL_LANES, flat);
 #pragma unroll
@@ -184,7 +184,7 @@ FLOE_DEV outcome decode_split(const target &t, uint32_t mode, floe_int base, flo
     narrow corner;
     walk_begin<RANK, narrow>(w, (narrow)base);
     split_run<RANK, WHOLE>(t, source, sums, w, here, next, &corner);
-    split_tell<RANK>(sums, w, next.flat, corner);
+    split_share<RANK>(sums, w, next.flat, corner);
     __syncthreads();
     const outcome result = split_outcome<RANK>(t, mode, base, sums);
     if (result != TILE_DONE)

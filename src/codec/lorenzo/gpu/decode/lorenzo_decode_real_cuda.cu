@@ -23,7 +23,7 @@ FLOE_DEV bool has_failed(const floe_lorenzo_decode_call &call)
     return *(volatile const uint32_t *)call.status != FLOE_OK;
 }
 
-FLOE_DEV void tell(const floe_lorenzo_decode_call &call, outcome result)
+FLOE_DEV void report_status(const floe_lorenzo_decode_call &call, outcome result)
 {
     if (result != TILE_DONE && floe_lane() == 0)
         atomicCAS(call.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT);
@@ -40,7 +40,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void lorenzo
     const uint32_t warp = threadIdx.x / FLOE_WARP, slot = blockIdx.x * PACK_WARPS + warp;
     /* the same for all lanes, whatever others tell meanwhile */
     if (slot < call.max_slots && !__any_sync(FLOE_ALL_LANES, has_failed(call)))
-        tell(call, decode_slot(call, slot, stages + warp * STAGE_WORDS));
+        report_status(call, decode_slot(call, slot, stages + warp * STAGE_WORDS));
 }
 
 /* ---- huffman ------------------------------------------------------------------------------------------------------- */
@@ -160,9 +160,9 @@ FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint3
         if (tile >= end)
             return;
         const tile_words w = words_of(call, (uint64_t)c * slots + tile);
-        tell(call, rank == 3   ? decode_huffman<3>(chunk, w, tile, opener)
-                   : rank == 2 ? decode_huffman<2>(chunk, w, tile, opener)
-                               : decode_huffman<1>(chunk, w, tile, opener));
+        report_status(call, rank == 3   ? decode_huffman<3>(chunk, w, tile, opener)
+                            : rank == 2 ? decode_huffman<2>(chunk, w, tile, opener)
+                                        : decode_huffman<1>(chunk, w, tile, opener));
     }
 }
 
@@ -196,7 +196,7 @@ __global__ __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS, 1) void lorenzo_decode_hu
         if (first >= ntiles || call.chunks[c].encoder != FLOE_LORENZO_HUFFMAN)
             continue;
         if (call.book_bad[c])
-            tell(call, TILE_BAD);
+            report_status(call, TILE_BAD);
         else
             decode_run(call, c, first, ntiles, sh, room, warp < nworkers ? wide : NULL);
     }

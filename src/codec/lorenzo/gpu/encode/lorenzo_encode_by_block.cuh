@@ -287,7 +287,7 @@ FLOE_DEV double split_error(const split_shared &sh)
 }
 
 /* Reports a tile's largest errors. One thread. */
-FLOE_DEV void errors_tell(floe_dev_chunk_stats *g, double error, double pw_error)
+FLOE_DEV void errors_report(floe_dev_chunk_stats *g, double error, double pw_error)
 {
     if (error > 0)
         atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
@@ -296,12 +296,12 @@ FLOE_DEV void errors_tell(floe_dev_chunk_stats *g, double error, double pw_error
 }
 
 /* Reports what one warp found in a tile that it has made on the general path. The whole warp. */
-FLOE_DEV void tallies_tell(floe_dev_chunk_stats *g, const tallies &t)
+FLOE_DEV void tallies_report(floe_dev_chunk_stats *g, const tallies &t)
 {
     const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
     if (floe_lane() != 0)
         return;
-    errors_tell(g, error, pw_error);
+    errors_report(g, error, pw_error);
     if (t.count) {
         atomicAdd(&g->nexceptions, (unsigned long long)t.count);
         atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);

@@ -37,11 +37,11 @@ enum { FLOE_PLACE_WARPS = FLOE_BATCH_TILES, FLOE_PLACE_THREADS = FLOE_WARP * FLO
 
 /* head | place of each chunk | a word for each slot. */
 typedef struct floe_place_head {
-    uint32_t ticket;  /* 0: the scanner; i: slot i - 1 */
-    uint32_t drafts;  /* slots taken to be drafted, behind those that warps begin with */
-    uint64_t verdict; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
-    uint64_t copied;  /* few tiles: how many are where they belong, counted only before all is done again */
-    uint32_t late;    /* few tiles: which one is looked at next for a block that has not begun */
+    uint32_t ticket;   /* 0: the scanner; i: slot i - 1 */
+    uint32_t drafts;   /* slots taken to be drafted, behind those that warps begin with */
+    uint64_t decision; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
+    uint64_t copied;   /* few tiles: how many are where they belong, counted only before all is done again */
+    uint32_t late;     /* few tiles: which one is looked at next for a block that has not begun */
     uint32_t pad[9];
 } floe_place_head;
 static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
@@ -160,8 +160,8 @@ FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
 
 /* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
  * so many threads. */
-FLOE_DEV_COLD void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
-                                    uint64_t start, uint32_t me, uint32_t nthreads)
+FLOE_DEV_COLD void floe_chunk_prefix_write(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
+                                           uint64_t c, uint64_t start, uint32_t me, uint32_t nthreads)
 {
     floe_dev_wait(); /* for the books' words */
     const floe_place_parts p = floe_place_parts_of(call, chunk, c);
@@ -241,7 +241,7 @@ FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
     for (uint64_t c = floe_lane(); c < call.grid.nchunks; c += FLOE_WARP) {
         floe_dev_chunk *chunk = call.chunks + c;
         if (!floe_lorenzo_may_retry(chunk->quantizer.kind) ||
-            !floe_lorenzo_keeps_too_little(*(volatile unsigned long long *)&chunk->stats[0].nliterals, chunk->ncells))
+            !floe_lorenzo_too_many_literals(*(volatile unsigned long long *)&chunk->stats[0].nliterals, chunk->ncells))
             continue;
         chunk->quantizer =
             call.params->bits; /* others may be writing the first attempt, which does not count any more */
@@ -366,7 +366,7 @@ FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_
     __syncwarp();
     const uint64_t start = own.start, place = own.place;
     if (slot % call.grid.slots == 0)
-        floe_place_front(call, call.chunks + chunk, chunk, start, lane, FLOE_WARP);
+        floe_chunk_prefix_write(call, call.chunks + chunk, chunk, start, lane, FLOE_WARP);
     if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
         return;
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
