@@ -239,6 +239,34 @@ static void cut_behind_a_level(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* Of chunk 0 bytes are missing that level 1 does not need, or some that it does: the head of chunk 1 is not read over. */
+static void missing_within_a_chunk(void **unused)
+{
+    static const char *const texts[] = {"abs=0.05 codec=interp chunk=8x40x50", "abs=0.05 codec=wavelet chunk=8x40x50"};
+    enum { MISSING = 13 };
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int i = 0; i < 4; i++) {
+        const uint64_t nbytes = stream_of(ctx, texts[i % 2]);
+        uint64_t first, next, there = nbytes - MISSING;
+        size_t wrote = 0;
+        floe_stats stats = {.size = sizeof stats};
+        assert_int_equal(floe_stream_header_nbytes(stream, nbytes, &first, NULL), FLOE_OK);
+        for (next = first + 1; memcmp(stream + next, stream + first, 8) != 0;)
+            next++;
+        const uint64_t at = i < 2 ? next - 40 : first + 200;
+        memmove(stream + at, stream + at + MISSING, nbytes - at - MISSING);
+        const floe_source source = {&there, read_stream, there, 1};
+        const floe_sink sink = {&wrote, write_part};
+        const floe_stream_options options = {.size = sizeof options, .salvage = 1, .level = 1};
+        assert_int_equal(floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_OK);
+        assert_int_equal(floe_ctx_stats(ctx, &stats), FLOE_OK);
+        assert_true(stats.nchunks == 3 && stats.nchunks_damaged == (i < 2 ? 0 : 1));
+    }
+    floe_ctx_free(&ctx);
+}
+
 typedef struct losses {
     uint64_t nbytes;
     bool lost[CELLS];
@@ -297,6 +325,7 @@ int main(void)
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(bytes_of_a_level_are_checked),
                                        cmocka_unit_test(cut_behind_a_level),
+                                       cmocka_unit_test(missing_within_a_chunk),
                                        cmocka_unit_test(cut_within_a_chunk)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,7 +315,7 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, f
     f->payload = s->record;
     f->offset = w->offset - got;
     f->have = floe_min64(got, f->head.nbytes);
-    if (got < padded) /* bytes may have gone missing within it, and other chunks follow */
+    if (got < padded || (salvage && s->level)) /* bytes may have gone missing within it, and other chunks follow */
         floe_window_back(w, f->offset);
     FLOE_TRY(find_need(s, f, err));
     if (parts)
