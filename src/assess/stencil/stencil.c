@@ -2,7 +2,6 @@
 #include "assess/stencil/stencil.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "assess/stencil/stencil_cpu.h"
 #include "assess/stencil/stencil_finish.h"
@@ -60,37 +59,6 @@ static floe_stencil_box tile_of(const grid *g, const uint64_t *shape, uint64_t t
         box.hi[a] = floe_min64(box.lo[a] + g->extent[a], shape[a]);
     }
     return box;
-}
-
-/* ---- axes -------------------------------------------------------------------------------------------------------- */
-
-/* A row of one point takes as long as one of many: axes of one point behind all others go to the front. Returns how many do. */
-static uint32_t pair_turn(const floe_pair *pair, floe_pair *to)
-{
-    uint32_t n = 0;
-    *to = *pair;
-    while (n < FLOE_STENCIL_ROW && pair->shape[FLOE_STENCIL_ROW - n] == 1)
-        n++;
-    for (uint32_t a = 0; a < FLOE_STENCIL_AXES; a++) {
-        const uint32_t from = (a + FLOE_STENCIL_AXES - n) % FLOE_STENCIL_AXES;
-        to->shape[a] = pair->shape[from];
-        to->original_stride[a] = pair->original_stride[from];
-        to->decoded_stride[a] = pair->decoded_stride[from];
-    }
-    return n;
-}
-
-/* Along which axis of the turned pair. */
-static uint32_t axis_turn(uint32_t a, uint32_t n) { return (a + n) % FLOE_STENCIL_AXES; }
-
-static void result_turn_back(uint32_t n, floe_stencil_result *r)
-{
-    const floe_stencil_result turned = *r;
-    for (uint32_t a = 0; a < FLOE_STENCIL_AXES; a++) {
-        r->of[FLOE_STENCIL_FIRST + a] = turned.of[FLOE_STENCIL_FIRST + axis_turn(a, n)];
-        r->of[FLOE_STENCIL_SECOND + a] = turned.of[FLOE_STENCIL_SECOND + axis_turn(a, n)];
-        memcpy(r->autocorr[a], turned.autocorr[axis_turn(a, n)], sizeof r->autocorr[a]);
-    }
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
@@ -154,9 +122,7 @@ static void take_all(const floe_cpu *cpu, walk *w, floe_arena *arena)
 uint64_t floe_stencil_workspace(const floe_cpu *cpu, const floe_pair *pair)
 {
     floe_arena plan = floe_arena_plan();
-    floe_pair turned;
-    (void)pair_turn(pair, &turned);
-    walk w = {.grid = grid_of(turned.shape)};
+    walk w = {.grid = grid_of(pair->shape)};
     take_all(cpu, &w, &plan);
     return plan.used;
 }
@@ -220,9 +186,7 @@ static floe_status walk_run(const floe_cpu *cpu, const floe_stencil_job *job, vo
 floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, const floe_stencil_options *options,
                                 void *workspace, size_t workspace_nbytes, floe_stencil_result *result, floe_error *err)
 {
-    floe_pair turned;
-    const uint32_t n = pair_turn(pair, &turned);
-    floe_stencil_job job = job_of(&turned);
+    floe_stencil_job job = job_of(pair);
     FLOE_TRY(floe_stencil_options_check(options, err));
     single_set(&job, floe_stencil_scale(pair, options));
     job.derivatives = options->derivatives;
@@ -235,8 +199,7 @@ floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, cons
     FLOE_TRY(walk_run(cpu, &job, workspace, workspace_nbytes, &w, err));
     pieces_join(w.pieces, w.grid.npieces);
     floe_stencil_sums_unscale(&w.pieces[0], job.single, job.scale);
-    floe_stencil_finish(&w.pieces[0], &turned, options, result);
-    result_turn_back(n, result);
+    floe_stencil_finish(&w.pieces[0], pair, options, result);
     return FLOE_OK;
 }
 
@@ -259,15 +222,13 @@ floe_status floe_stencil_write(const floe_cpu *cpu, const floe_pair *pair, floe_
                                double *original, double *decoded, void *workspace, size_t workspace_nbytes,
                                floe_error *err)
 {
-    floe_pair turned;
-    const uint32_t n = pair_turn(pair, &turned), q = (uint32_t)quantity, along = q % FLOE_STENCIL_AXES;
-    floe_stencil_job job = job_of(&turned);
+    floe_stencil_job job = job_of(pair);
     uint64_t nelems = 1;
     walk w = {.job = NULL};
     for (int a = 0; a < FLOE_STENCIL_AXES; a++)
         nelems *= pair->shape[a];
     job.derivatives = job.masked = true;
-    job.wanted = q < FLOE_STENCIL_FIRST_SUM ? (floe_stencil_quantity)(q - along + axis_turn(along, n)) : quantity;
+    job.wanted = quantity;
     job.out[0] = original;
     job.out[1] = decoded;
     for (int side = 0; side < 2; side++)

@@ -398,43 +398,6 @@ static void derivatives_as_fields(void **state)
     free(workspace);
 }
 
-/* Axes of one point behind all others change no bit but where results of axes stand. */
-static void axes_of_one_point(void **state)
-{
-    static double fields[2][19 * 33];
-    const uint64_t shape[] = {19, 33};
-    floe_cpu cpu;
-    (void)state;
-    assert_int_equal(floe_cpu_init(&cpu, 2, FLOE_ISA_AUTO, NULL), FLOE_OK);
-    for (int kind = 0; kind < KIT_KINDS; kind++) {
-        const floe_pair p = kit_pair((kit_kind)kind, FLOE_F32, 2, shape, xs, ys);
-        floe_pair q = p;
-        for (int a = 0; a < 4; a++) {
-            q.shape[a] = p.shape[(a + 2) % 4];
-            q.original_stride[a] = p.original_stride[(a + 2) % 4];
-            q.decoded_stride[a] = p.decoded_stride[(a + 2) % 4];
-        }
-        const floe_stencil_options o = kit_options(&p, 9);
-        const floe_stencil_result r = assess(&p, &o, 2, FLOE_ISA_AUTO), s = assess(&q, &o, 2, FLOE_ISA_AUTO);
-        assert_memory_equal(&r.variance, &s.variance, sizeof r.variance);
-        assert_memory_equal(r.combined, s.combined, 9 * sizeof *r.combined);
-        for (int a = 0; a < 2; a++) {
-            assert_memory_equal(r.autocorr[a + 2], s.autocorr[a], 9 * sizeof *r.combined);
-            assert_memory_equal(&r.of[FLOE_STENCIL_FIRST + a + 2], &s.of[FLOE_STENCIL_FIRST + a], sizeof *r.of);
-            assert_memory_equal(&r.of[FLOE_STENCIL_SECOND + a + 2], &s.of[FLOE_STENCIL_SECOND + a], sizeof *r.of);
-        }
-        const size_t nbytes = (size_t)floe_stencil_workspace(&cpu, &p);
-        void *workspace = malloc(nbytes);
-        for (int side = 0; side < 2; side++)
-            assert_int_equal(floe_stencil_write(&cpu, side ? &q : &p,
-                                                (floe_stencil_quantity)(FLOE_STENCIL_SECOND + (side ? 0 : 2)),
-                                                fields[side], NULL, workspace, nbytes, NULL),
-                             FLOE_OK);
-        assert_memory_equal(fields[0], fields[1], sizeof *fields);
-        free(workspace);
-    }
-}
-
 static void what_is_refused(void **state)
 {
     (void)state;
@@ -520,7 +483,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(derivatives_as_fields),
         cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(axes_of_one_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
