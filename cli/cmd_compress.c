@@ -153,7 +153,7 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
     return status;
 }
 
-/* The codecs that were asked for store what they cannot code within the bound as it is. */
+/* Codecs that are named store what they cannot code within the bound as it is. */
 static void judge_size(compress_job *job, const floe_stats *stats)
 {
     const floe_codec codec = job->params.codec;

@@ -133,7 +133,7 @@ int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
 /* Values of both sides in C order; NaN where a pair does not count. */
 int floe_reduction_gather_cuda(const floe_reduction_dev_job *job, void *original, void *decoded, void *stream);
 
-/* Finds all that is asked for, after the reading, of which it takes results and looks. */
+/* Finds all that is wanted, after the reading, of which it takes results and looks. */
 int floe_reduction_search_cuda(const floe_reduction_dev_job *job, const floe_reduction_dev_search *search,
                                void *stream);
 

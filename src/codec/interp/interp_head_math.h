@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of a chunk, for both compilers: where numbers stand in its header, and its check. docs/format/interp.md. */
+/* The head of a chunk, for both compilers: where numbers stand in its header. docs/format/interp.md. */
 #ifndef FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
 #define FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
-
-#include "stage/ans/ans_math.h"
 
 /* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
 enum {
@@ -24,11 +22,5 @@ enum {
     FLOE_INTERP_OWN_TABLES = 32, /* of a step's second byte */
     FLOE_INTERP_MASK_CELLS = 7   /* values of a record of a mask */
 };
-
-/* What a word of the head adds to its check. */
-FLOE_HD uint32_t floe_interp_check_word(uint64_t index, uint32_t word)
-{
-    return index == FLOE_INTERP_CHECK_WORD ? 0 : floe_ans_check_word(index, word);
-}
 
 #endif

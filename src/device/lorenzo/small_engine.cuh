@@ -339,7 +339,7 @@ FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const bl
     return floe_place_state_of(call, call.place_state[sh.attempt]).head;
 }
 
-/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the decision. By a block,
+/* All tiles of the attempt are taken: reports how many of them the block has copied, and waits for the decision. By a block,
  * behind a barrier. */
 FLOE_DEV uint64_t wait_for_decision(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
@@ -397,7 +397,7 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
 /* A block begins with the tile of its number and goes on with others, in order; a warp has two steps of a tile, a thread a
  * group of each. Who waits has written all that it has before, blocks begin in the order of their numbers, and no tile is left
  * for those that have not begun: every wait ends. What is not the tile's own is read anew behind it: the loop over steps has
- * all registers. False: there was nothing to do. Else sh.decision tells how long the chunk is, of whose tiles some may still be
+ * all registers. False: there was nothing to do. Else sh.decision has how long the chunk is, of whose tiles some may still be
  * on their way. */
 template <int RANK>
 FLOE_DEV bool encode_small(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
