@@ -10,6 +10,7 @@
 #include "backend/cuda.h"
 #include "base/grid_math.h"
 #include "base/try.h"
+#include "codec/chunks/codec_gather.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
@@ -26,6 +27,13 @@ floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *st
 {
     FLOE_CUDA(err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, stream));
     return FLOE_OK;
+}
+
+static void add_piece(floe_codec_gather *job, size_t at, const void *from, uint64_t nbytes)
+{
+    job->piece[job->npieces].from = from;
+    job->piece[job->npieces].at = (uint32_t)at;
+    job->piece[job->npieces++].nbytes = (uint32_t)nbytes;
 }
 
 floe_status floe_codec_ranks_plan(floe_codec_ranks *r, uint64_t n, floe_error *err)
@@ -92,13 +100,13 @@ floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const floe_reso
 floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
                                     void *stream, floe_error *err)
 {
-    floe_cuda cuda = *e->cuda;
-    cuda.stream = stream;
-    FLOE_TRY(floe_cuda_bring(&cuda, 0, e->params, sizeof *params, err));
-    FLOE_TRY(floe_cuda_bring(&cuda, sizeof *params, e->status, sizeof *status, err));
-    FLOE_TRY(floe_cuda_wait(&cuda, err));
-    memcpy(params, cuda.fetched, sizeof *params);
-    memcpy(status, (const uint8_t *)cuda.fetched + sizeof *params, sizeof *status);
+    floe_codec_gather job = {.to = e->cuda->fetched};
+    add_piece(&job, 0, e->params, sizeof *params);
+    add_piece(&job, sizeof *params, e->status, sizeof *status);
+    FLOE_CUDA(err, floe_codec_gather_cuda(&job, stream));
+    FLOE_CUDA(err, cudaStreamSynchronize(stream));
+    memcpy(params, job.to, sizeof *params);
+    memcpy(status, (const uint8_t *)job.to + sizeof *params, sizeof *status);
     return FLOE_OK;
 }
 
@@ -148,17 +156,15 @@ static_assert(sizeof(known) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it")
 static floe_status fetch_known(const floe_codec_chunk *c, known *k)
 {
     const floe_codec_decode *call = c->call;
-    const size_t nbegin = (size_t)floe_min64(call->nbytes, BEGIN_NBYTES);
-    floe_cuda cuda = *call->cuda;
-    cuda.stream = c->stream;
-    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, layout), call->layout, sizeof k->layout, c->err));
-    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords, c->err));
-    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, first), call->records, sizeof k->first, c->err));
-    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, status), call->status, sizeof k->status, c->err));
-    if (nbegin)
-        FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, begin), call->stream, nbegin, c->err));
-    FLOE_TRY(floe_cuda_wait(&cuda, c->err));
-    memcpy(k, cuda.fetched, sizeof *k);
+    floe_codec_gather job = {.to = call->cuda->fetched};
+    add_piece(&job, offsetof(known, layout), call->layout, sizeof k->layout);
+    add_piece(&job, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords);
+    add_piece(&job, offsetof(known, first), call->records, sizeof k->first);
+    add_piece(&job, offsetof(known, status), call->status, sizeof k->status);
+    add_piece(&job, offsetof(known, begin), call->stream, floe_min64(call->nbytes, BEGIN_NBYTES));
+    FLOE_CUDA(c->err, floe_codec_gather_cuda(&job, c->stream));
+    FLOE_CUDA(c->err, cudaStreamSynchronize(c->stream));
+    memcpy(k, job.to, sizeof *k);
     return FLOE_OK;
 }
 

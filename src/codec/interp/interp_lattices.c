@@ -19,13 +19,13 @@ bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec
         return false;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     e->nbits = floe_interp_bits_room(e->chunk.plan.shape);
-    floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
     return true;
 }
 
 void floe_interp_encoder_take(encoder *e, floe_arena *arena)
 {
     const floe_context_grid mask = floe_interp_mask_grid(e->chunk.plan.shape);
+    floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
     e->originals = floe_arena_take(arena, e->needs.coarse + floe_min64(e->ncells, 256), e->size);
     for (int i = 0; i < 2; i++)
         e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);

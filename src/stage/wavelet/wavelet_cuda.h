@@ -58,6 +58,7 @@ typedef struct floe_wavelet_dev_pass_at {
 } floe_wavelet_dev_pass_at;
 typedef struct floe_wavelet_dev_place {
     void *array;
+    const void *from; /* what the array begins with, forward; NULL: what it holds */
     floe_wavelet_bank bank;
     uint32_t one_sided, npasses; /* one_sided: bit a: axis a */
     floe_wavelet_dev_pass_at pass[FLOE_WAVELET_DEV_PASSES];

@@ -333,6 +333,10 @@ static void all_steps(const sample *s, uint64_t seed)
         a[k] = arrays_of(s, seed + k);
         b[k] = bands_of(s, &cpu, &plans[k], a[k].host);
         p.at[k] = (floe_wavelet_dev_place){.array = a[k].dev[0], .bank = bank, .one_sided = plans[k].one_sided};
+        if (k != seed % ARRAYS) { /* the others begin with another array */
+            p.at[k].from = a[k].dev[1];
+            CU(cudaMemset(a[k].dev[0], 0x5A, a[k].nbytes));
+        }
         add_passes(&plans[k], &p.at[k]);
     }
     p.status = a[0].status;
@@ -341,6 +345,7 @@ static void all_steps(const sample *s, uint64_t seed)
         const sample own = {.dtype = s->dtype,
                             .shape = {s->shape[0], s->shape[1], s->shape[2], s->shape[3]},
                             .packet = plans[k].packet};
+        p.at[k].from = NULL;
         lift_host(&b[k], false);
         for (uint32_t i = 0; i < plans[k].nsteps; i++)
             code(&own, &b[k], &a[k], 0, i, true);

@@ -222,9 +222,9 @@ FLOE_DEV void lift_lines(const task &t, uint32_t first, uint32_t step)
         lift_line(t, i);
 }
 
-/* Part number `part` of a group, with what is the same in all. */
+/* A part of a group: its own room, the same points in the array, and where they come from. */
 struct part {
-    box own, all; /* all: the same points in the array */
+    box own, all, from;
 };
 
 FLOE_DEV part part_of(const arrays &s, const floe_wavelet_dev_place &p, const group &g, uint32_t number,
@@ -246,6 +246,9 @@ FLOE_DEV part part_of(const arrays &s, const floe_wavelet_dev_place &p, const gr
     }
     r.own.at = cells;
     r.all.at = (floe_real *)p.array + place;
+    r.from = r.all;
+    if (p.from && g.first == 0)
+        r.from.at = (floe_real *)p.from + place;
     return r;
 }
 
@@ -285,7 +288,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const _
         return;
     }
     const part r = part_of(s, p, g, number, cells);
-    copy(r.all, r.own);
+    copy(r.from, r.own);
     for (uint32_t i = g.first; i < g.end; i++)
         for (uint32_t l = 0; l < c.b.nlifts; l++) {
             const uint32_t pass = s.inverse ? g.end - 1 - (i - g.first) : i;
@@ -373,13 +376,24 @@ uint32_t count_launches(const arrays &s, const floe_wavelet_dev_place &p)
     return n;
 }
 
+uint64_t count_points(const arrays &s) { return (uint64_t)s.shape[0] * s.shape[1] * s.shape[2] * s.shape[3]; }
+
 /* Threads for runs of a lifting's points: half of those of the array, at most. */
 uint32_t nblocks_of(const arrays &s, const group &g)
 {
-    uint64_t points = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        points *= s.shape[a];
-    return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(points, 2 * MOST_RUN * THREADS);
+    return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(count_points(s), 2 * MOST_RUN * THREADS);
+}
+
+/* Where no part reads what the array begins with. */
+int begin_array(const arrays &s, floe_wavelet_dev_place &p, void *stream)
+{
+    group g;
+    if (!p.from || (find_group(s, p, 0, &g) && g.nparts))
+        return cudaSuccess;
+    const cudaError_t failed = cudaMemcpyAsync(p.array, p.from, count_points(s) * sizeof(floe_real),
+                                               cudaMemcpyDeviceToDevice, (cudaStream_t)stream);
+    p.from = NULL;
+    return failed;
 }
 
 } // namespace
@@ -397,6 +411,8 @@ int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *str
     s.status = p->status;
     for (uint32_t k = 0; k < p->n; k++) {
         s.at[k] = p->at[k];
+        if (const int failed = begin_array(s, s.at[k], stream))
+            return failed;
         counts[k] = count_launches(s, s.at[k]);
         most = counts[k] > most ? counts[k] : most;
     }

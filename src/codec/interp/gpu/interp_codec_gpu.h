@@ -53,7 +53,7 @@ typedef struct floe_interp_gpu_encode {
     floe_interp_dev_found *found;
     void *literals;
     floe_interp_gpu_trials trials;
-    uint8_t *cleared; /* tickets, counts, done: 0 before a chunk */
+    uint8_t *cleared; /* found, apart, tickets, counts, done: 0 before a chunk */
     uint64_t cleared_nbytes;
 } floe_interp_gpu_encode;
 

@@ -63,10 +63,10 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->windows = floe_arena_take(a, r->windows, sizeof *c->windows);
     c->tokens = floe_arena_take(a, r->tokens, sizeof *c->tokens);
     c->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *c->pieces);
-    c->found = floe_arena_take(a, 1, sizeof *c->found);
-    c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
+    c->found = floe_arena_take(a, 1, sizeof *c->found);
+    c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
     c->done = floe_arena_take(a, 2, sizeof *c->done);
     c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
     c->s.tickets = floe_arena_take(a, 2 * ngrids, sizeof *c->s.tickets);
@@ -521,8 +521,6 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     e->nwords = e->ncells / e->chunk.plan.shape[3] * floe_ceil_div(e->chunk.plan.shape[3], 64);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
-    FLOE_CUDA(e->err, cudaMemsetAsync(c->found, 0, sizeof *c->found, e->stream));
-    FLOE_CUDA(e->err, cudaMemsetAsync(c->apart, 0, e->nwords * sizeof *c->apart, e->stream));
     return FLOE_OK;
 }
 

@@ -74,7 +74,7 @@ typedef struct trying {
     floe_status status;       /* the first that failed */
     floe_interp_plan thinned; /* originals of its lattices, and its anchors, are being made */
     floe_interp_trials_job job;
-    floe_interp_dev_trial_step steps[MOST_STEPS];
+    floe_interp_dev_trial_step steps[]; /* MOST_STEPS */
 } trying;
 
 /* Adds the steps of a structure. False where there is no room for one more. */
@@ -197,10 +197,9 @@ static void set_job(trying *y)
 
 static floe_status begin_trying(trying **trying_, const floe_interp_gpu_tuning *t, floe_cpu *cpu, floe_error *err)
 {
-    trying *y = *trying_ = calloc(1, sizeof *y);
+    trying *y = *trying_ = malloc(sizeof *y + MOST_STEPS * sizeof *y->steps);
     FLOE_CHECK(err, y, FLOE_ERR_MEMORY, "out of memory");
-    y->t = t;
-    y->err = err;
+    *y = (trying){.t = t, .err = err};
     y->status = floe_cpu_init(cpu, 1, FLOE_ISA_AUTO, err);
     return FLOE_OK;
 }

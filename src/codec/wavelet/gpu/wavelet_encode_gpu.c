@@ -128,18 +128,18 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
     c->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *c->tables);
     c->bytes = floe_arena_take(a, coded, sizeof *c->bytes);
-    c->done = floe_arena_take(a, 1, sizeof *c->done);
     const size_t begin = a->used;
     c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
     c->tickets = floe_arena_take(a, n, sizeof *c->tickets);
     c->nentries = floe_arena_take(a, n, sizeof *c->nentries);
     c->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
     c->busy = floe_arena_take(a, r->nchunks, 1);
-    c->cleared_nbytes = a->used - begin;
+    c->done = floe_arena_take(a, 1, sizeof *c->done);
+    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends); /* 0: of the first */
+    c->cleared_nbytes = a->used - r->nchunks * sizeof *c->slot_ends - begin;
     c->coded_counts = floe_arena_take(a, coded * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
     c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
-    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
     c->checks = floe_arena_take(a, FLOE_WAVELET_DEV_PARTS, sizeof *c->checks);
     c->chunks_at = floe_arena_take(a, coded + 4, sizeof *c->chunks_at);
@@ -182,6 +182,7 @@ typedef struct encoding {
     part p;
     bool raw;
     grids counted, coded;
+    uint32_t counted_as[FLOE_WAVELET_GPU_GRIDS]; /* of coded grids */
     floe_wavelet_dev_part parts[FLOE_WAVELET_DEV_PARTS];
     uint32_t nparts;
     uint64_t payload_at; /* of what is in c->payload, in words */
@@ -345,7 +346,6 @@ static void list_part(const encoding *e, uint32_t i, floe_wavelet_dev_part *to)
 /* Counted grid i is written: as a list, or its chunks are coded. */
 static floe_status add_part(encoding *e, uint32_t i, bool shares)
 {
-    const floe_wavelet_gpu_encode *c = e->w.c;
     floe_wavelet_dev_part *to = &e->parts[e->nparts++];
     floe_context_dev_grid *grid = &e->coded.grid[e->coded.n];
     *to = (floe_wavelet_dev_part){.grid = e->coded.n};
@@ -356,11 +356,7 @@ static floe_status add_part(encoding *e, uint32_t i, bool shares)
     *grid = e->counted.grid[i];
     grid->shares = shares && e->coded.n > 0;
     grid->counts = e->coded.n;
-    FLOE_CUDA(e->w.err,
-              cudaMemcpyAsync(c->coded_counts + (uint64_t)e->coded.n * FLOE_CONTEXT_COUNTS,
-                              c->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS, FLOE_CONTEXT_COUNTS * sizeof *c->counts,
-                              cudaMemcpyDeviceToDevice, e->w.stream));
-    e->coded.n++;
+    e->counted_as[e->coded.n++] = i;
     return FLOE_OK;
 }
 
@@ -421,6 +417,22 @@ static floe_status make_parts(encoding *e)
     return make_literals(e);
 }
 
+/* Counts of the grids that are no lists, in their order: most follow each other as they are. */
+static floe_status gather_counts(const encoding *e)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    const uint32_t *from = e->counted_as;
+    for (uint32_t i = 0, n; i < e->coded.n; i += n) {
+        for (n = 1; i + n < e->coded.n && from[i + n] == from[i] + n;)
+            n++;
+        FLOE_CUDA(e->w.err, cudaMemcpyAsync(c->coded_counts + (uint64_t)i * FLOE_CONTEXT_COUNTS,
+                                            c->counts + (uint64_t)from[i] * FLOE_CONTEXT_COUNTS,
+                                            (uint64_t)n * FLOE_CONTEXT_COUNTS * sizeof *c->counts,
+                                            cudaMemcpyDeviceToDevice, e->w.stream));
+    }
+    return FLOE_OK;
+}
+
 /* Chunks of the grids that are no lists, which keep the numbers that they were counted by. */
 static floe_status code_grids(encoding *e, floe_context_job *job)
 {
@@ -435,10 +447,9 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     job->sizes = c->chunk_sizes;
     if (job->ngrids == 0 || e->raw)
         return FLOE_OK;
+    FLOE_TRY(gather_counts(e));
     FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
     FLOE_CUDA(e->w.err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, e->w.stream));
-    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->done, 0, sizeof *c->done, e->w.stream));
-    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->slot_ends, 0, sizeof *c->slot_ends, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_tables_cuda(job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_encode_cuda(job, e->w.stream));
     return FLOE_OK;

@@ -421,11 +421,11 @@ static floe_status passes_of(const part *p, floe_wavelet_dev_place *to)
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_places_add(const part *p, void *array, floe_wavelet_dev_places *to)
+floe_status floe_wavelet_gpu_places_add(const part *p, void *array, const void *from, floe_wavelet_dev_places *to)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_dev_place *at = &to->at[to->n++];
-    *at = (floe_wavelet_dev_place){.array = array, .bank = plan->bank, .one_sided = plan->one_sided};
+    *at = (floe_wavelet_dev_place){.array = array, .from = from, .bank = plan->bank, .one_sided = plan->one_sided};
     memcpy(to->shape, plan->shape, sizeof to->shape);
     to->status = p->w->status;
     return passes_of(p, at);
@@ -452,7 +452,7 @@ floe_status floe_wavelet_gpu_round_add(part *p, bool all, floe_wavelet_gpu_round
     if (!all)
         return FLOE_OK;
     r->checks[r->nchecks++] = values_of(p);
-    return floe_wavelet_gpu_places_add(p, p->array[0], &r->back);
+    return floe_wavelet_gpu_places_add(p, p->array[0], NULL, &r->back);
 }
 
 floe_status floe_wavelet_gpu_round_do(const part *p, floe_wavelet_gpu_round *r)

@@ -79,9 +79,7 @@ static floe_status begin_trial(trying *y, const floe_wavelet_structure *s, uint3
     if (there)
         return FLOE_OK;
     floe_wavelet_plan_make(&p->e, s);
-    p->array[0] = array_of(y, y->call->c->room.ntrials + number);
-    FLOE_TRY(load_box(p));
-    return floe_wavelet_gpu_places_add(p, p->array[0], todo);
+    return floe_wavelet_gpu_places_add(p, array_of(y, y->call->c->room.ntrials + number), y->call->c->box, todo);
 }
 
 static floe_status transform(trying *y, const floe_wavelet_trial *t, uint32_t n)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pieces of device memory to where the host can read them, by one launch: copies would be a launch each. */
+#ifndef FLOE_CODEC_CHUNKS_CODEC_GATHER_H
+#define FLOE_CODEC_CHUNKS_CODEC_GATHER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FLOE_CODEC_GATHER_PIECES = 5 };
+
+typedef struct floe_codec_gather {
+    struct {
+        const void *from;
+        uint32_t at, nbytes; /* at: from the start of `to` */
+    } piece[FLOE_CODEC_GATHER_PIECES];
+    uint32_t npieces;
+    void *to; /* pinned host memory */
+} floe_codec_gather;
+
+/* Returns a cudaError_t as a number. */
+int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

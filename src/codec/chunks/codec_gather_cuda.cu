@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/chunks/codec_gather.h"
+
+#include "backend/device.cuh"
+
+namespace
+{
+
+enum { THREADS = 512 };
+
+/* A block a piece. */
+__global__ void __launch_bounds__(THREADS) codec_gather_kernel(const __grid_constant__ floe_codec_gather j)
+{
+    const auto &p = j.piece[blockIdx.x];
+    for (uint32_t i = threadIdx.x; i < p.nbytes; i += THREADS)
+        ((uint8_t *)j.to)[p.at + i] = ((const uint8_t *)p.from)[i];
+}
+
+} // namespace
+
+int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream)
+{
+    FLOE_LAUNCH(codec_gather_kernel, job->npieces, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
