@@ -203,6 +203,25 @@ static void balanced_of_four_axes(void **state)
     kit_free(&f);
 }
 
+/* Planes that have nothing in common, but are smooth: a box shows that one axis is better left alone, and nearly as well two, which would
+ * leave the field far more anchors. */
+static void balanced_of_stacks(void **state)
+{
+    static const uint64_t shape[] = {20, 150, 100};
+    floe_field f = kit_field(FLOE_F32, 3, shape, KIT_NOISE, 3);
+    float *const v = f.data;
+    (void)state;
+    for (uint64_t z = 0; z < shape[0]; z++) {
+        const double up = 7 * (double)v[z * 15000], across = 7 * (double)v[z * 15000 + 1];
+        for (uint64_t i = 0; i < 15000; i++)
+            v[z * 15000 + i] = (float)(sin(0.02 * (double)(i / 100) + up) +
+                                       (double)(1 + z % 3) * sin(0.01 * (double)(i % 100) + across));
+    }
+    check_choice(&f, "rel=1e-2");
+    check_choice(&f, "rel=1e-3");
+    kit_free(&f);
+}
+
 /* Steps below the least one of codec interp are not for it. */
 static void balanced_of_tiny_values(void **state)
 {
@@ -373,11 +392,12 @@ static void best_of_one_plane(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_chosen),       cmocka_unit_test(balanced_choices),
-        cmocka_unit_test(boxes_of_sources),        cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached),      cmocka_unit_test(ratios_out_of_reach),
-        cmocka_unit_test(balanced_of_walks),       cmocka_unit_test(balanced_of_four_axes),
-        cmocka_unit_test(balanced_of_tiny_values), cmocka_unit_test(best_of_one_plane),
-        cmocka_unit_test(psnr_of_subnormals),      cmocka_unit_test(psnr_by_bounds_of_each)};
+        cmocka_unit_test(codecs_are_chosen),     cmocka_unit_test(balanced_choices),
+        cmocka_unit_test(boxes_of_sources),      cmocka_unit_test(a_workspace_of_the_caller),
+        cmocka_unit_test(ratios_are_reached),    cmocka_unit_test(ratios_out_of_reach),
+        cmocka_unit_test(balanced_of_walks),     cmocka_unit_test(balanced_of_four_axes),
+        cmocka_unit_test(balanced_of_stacks),    cmocka_unit_test(balanced_of_tiny_values),
+        cmocka_unit_test(best_of_one_plane),     cmocka_unit_test(psnr_of_subnormals),
+        cmocka_unit_test(psnr_by_bounds_of_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

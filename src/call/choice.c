@@ -49,7 +49,7 @@ typedef struct cost {
 static const double near_db = 0.25; /* 3 %: no miss */
 static const double few_nbytes = 4096;
 static const double doubt =
-    0.97; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
+    0.98; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {

@@ -31,7 +31,8 @@ enum {
     LONGEST = 64,        /* and an n-th of codes are of the longest kind */
     ANCHORS_WORTH = 32,  /* an n-th of the bits that anchors may add: boxes have fewer levels that spoil others */
     SHORT_WORTH = 80,    /* and short windows, which take longer */
-    TABLES_NBYTES = 64,  /* of a step, about */
+    TABLES_NBYTES = 64,  /* of a step, about; coarse ones share them */
+    STEP_NBYTES = 8,     /* of a step that has no more */
     TRIALS = 64          /* that are remembered, with those expected */
 };
 
@@ -126,12 +127,10 @@ static void plan_field(const tuner *t, const floe_interp_structure *s, floe_inte
     floe_interp_plan_of(shape, s, whole);
 }
 
-/* The boxes' share of the field's anchors. For an estimate only those count that end levels early. */
+/* The boxes' share of the field's anchors. */
 static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
 {
     floe_interp_plan whole;
-    if (t->e->boxes && s->levels == FLOE_INTERP_LEVELS)
-        return 0;
     plan_field(t, s, &whole);
     return floe_interp_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
            floe_interp_points(t->trial->chunk.plan.shape) / floe_interp_points(whole.shape);
@@ -542,8 +541,9 @@ static double price(tuner *t, const floe_interp_structure *s)
     price_levels(t, each);
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (uint32_t i = 0; i < field.nsteps; i++)
-        bits += 8 * (double)(TABLES_NBYTES + 4 * field.steps[i].grid.piece[2]) +
-                each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
+        bits +=
+            8 * (double)((field.steps[i].level > 1 ? STEP_NBYTES : TABLES_NBYTES) + 4 * field.steps[i].grid.piece[2]) +
+            each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
     return bits / (double)floe_interp_points(field.shape);
 }
 
@@ -558,11 +558,15 @@ double floe_interp_price(encoder *e, encoder *trial)
     if (t.nlevels == 0 || first < e->boxes->enough)
         return first;
     t = tuner_of(e, trial, e->boxes->few);
-    const uint64_t bits = tune_begin(&t, &best);
+    uint64_t bits = tune_begin(&t, &best);
     const floe_interp_structure begun = best;
-    tune_structure(&t, &best, bits);
-    const double after = price(&t, &best), before = price(&t, &begun);
-    return before > 0 ? first * (after / before) : first;
+    tune_starts(&t, &best, &bits);
+    tune_predictors(&t, &best, &bits);
+    memset(best.predictor, best.predictor[0], sizeof best.predictor); /* so that one trial of all boxes will do */
+    if (is_same(&best, &begun))
+        return first;
+    t = tuner_of(e, trial, e->boxes->n);
+    return fmin(price(&t, &best), first); /* few boxes show which structure is best, but not by how much */
 }
 
 void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, encoder *e, encoder *trial)
