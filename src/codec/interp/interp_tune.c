@@ -13,8 +13,7 @@ typedef floe_interp_encoder encoder;
 
 enum {
     MANY_CELLS = 1 << 24, /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
-    LANE_BITS =
-        1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
+    LANE_BITS = 1100,     /* that a state should carry, beside its own STATE_BITS: a GPU has enough chunks then */
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
     CHECKED_NBYTES = 1024,
@@ -31,8 +30,7 @@ enum {
     LONGEST = 64,        /* and an n-th of codes are of the longest kind */
     ANCHORS_WORTH = 32,  /* an n-th of the bits that anchors may add: boxes have fewer levels that spoil others */
     SHORT_WORTH = 80,    /* and short windows, which take longer */
-    TABLES_NBYTES = 64,  /* of a step, about; coarse ones share them */
-    STEP_NBYTES = 8,     /* of a step that has no more */
+    TABLES_NBYTES = 64,  /* of a step, about; of a coarse one, which shares them, an eighth */
     TRIALS = 64          /* that are remembered, with those expected */
 };
 
@@ -541,9 +539,9 @@ static double price(tuner *t, const floe_interp_structure *s)
     price_levels(t, each);
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (uint32_t i = 0; i < field.nsteps; i++)
-        bits +=
-            8 * (double)((field.steps[i].level > 1 ? STEP_NBYTES : TABLES_NBYTES) + 4 * field.steps[i].grid.piece[2]) +
-            each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
+        bits += 8 * (double)((field.steps[i].level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) +
+                             4 * field.steps[i].grid.piece[2]) +
+                each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
     return bits / (double)floe_interp_points(field.shape);
 }
 
