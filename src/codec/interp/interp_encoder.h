@@ -44,6 +44,10 @@ bool floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, cons
 /* All scratch but that of e->entropy: also the plan that sizes it. */
 void floe_interp_encoder_take(floe_interp_encoder *e, floe_arena *arena);
 
+/* Bound and largest magnitude in what lattices hold, values or logarithms. find: max_abs is looked for where the params lack it. */
+void floe_interp_domain_set(floe_interp_encoder *e, double max_abs);
+void floe_interp_domain_find(floe_interp_encoder *e);
+
 /* Codes and values apart, by e->chunk.plan. */
 void floe_interp_lattices_code(floe_interp_encoder *e);
 void floe_interp_found_gather(const floe_interp_encoder *e, floe_interp_found *sum);

@@ -6,6 +6,7 @@
 
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -43,6 +44,46 @@ uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
 {
     const int64_t at = floe_interp_view_at(&e->values, point) * (int64_t)e->size;
     return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
+}
+
+/* ---- the domain of lattices -------------------------------------------------------------------------------------------- */
+
+/* The largest finite magnitude. */
+static double max_abs_of(const encoder *e)
+{
+    double most = 0;
+    uint64_t point[FLOE_INTERP_RANK] = {0};
+    if (e->params->max_abs == e->params->max_abs)
+        return e->params->max_abs;
+    do {
+        const uint64_t pattern = floe_interp_pattern_at(e, point);
+        const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
+        if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
+            most = size;
+    } while (floe_interp_next_point(e->chunk.plan.shape, point));
+    return most;
+}
+
+/* The largest magnitude of logarithms; that of any value where the range of these is not known. */
+static double max_log_of(const encoder *e)
+{
+    const double least = e->params->least_abs, most = e->params->max_abs;
+    if (!(least > 0 && isfinite(most)))
+        return e->narrow ? 150 : 1100;
+    return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
+}
+
+void floe_interp_domain_set(encoder *e, double max_abs)
+{
+    const bool log = e->params->mode == FLOE_BOUND_PWREL;
+    e->chunk.log = log;
+    e->bound = floe_codec_domain_bound(e->params);
+    e->max_abs = log ? max_log_of(e) : max_abs;
+}
+
+void floe_interp_domain_find(encoder *e)
+{
+    floe_interp_domain_set(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
 }
 
 /* ---- the lattices ------------------------------------------------------------------------------------------------------ */

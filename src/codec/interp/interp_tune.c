@@ -4,10 +4,10 @@
  * entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
  */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "codec/interp/interp_encoder.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -38,13 +38,12 @@ enum {
 typedef struct tuner {
     encoder *e, *trial;
     uint64_t nboxes;
-    floe_interp_structure first; /* with which it begins */
-    uint32_t ndone, nall;
-    floe_interp_structure structures[TRIALS];
-    floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
+    floe_interp_structure first;                                    /* with which it begins */
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
     floe_context_tally tally[FLOE_INTERP_LEVELS];
-    uint32_t nlevels;
+    uint32_t nlevels, ndone, nall;
+    floe_interp_structure structures[TRIALS];
+    floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
 } tuner;
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
@@ -375,12 +374,14 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
     }
 }
 
-static tuner tuner_of(encoder *e, encoder *trial, uint64_t nboxes)
+static void begin(tuner *t, encoder *e, encoder *trial, uint64_t nboxes)
 {
-    tuner t = {.e = e, .trial = trial, .nboxes = nboxes, .first = floe_interp_structure_default()};
-    if (is_best(e))
-        t.first.window[0] = 1;
-    return t;
+    memset(t, 0, offsetof(tuner, structures)); /* which are large */
+    t->e = e;
+    t->trial = trial;
+    t->nboxes = nboxes;
+    t->first = floe_interp_structure_default();
+    t->first.window[0] = is_best(e) ? 1 : t->first.window[0];
 }
 
 /* Returns the bits of what it begins with, which becomes the best. */
@@ -408,7 +409,8 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
 
 static void tune(encoder *e, encoder *trial)
 {
-    tuner t = tuner_of(e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
+    tuner t;
+    begin(&t, e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
     const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;
@@ -418,44 +420,11 @@ static void tune(encoder *e, encoder *trial)
     tune_coding(&t, &e->structure);
 }
 
-/* ---- the domain of lattices -------------------------------------------------------------------------------------------- */
-
-/* The largest finite magnitude. */
-static double max_abs_of(const encoder *e)
-{
-    double most = 0;
-    uint64_t point[FLOE_INTERP_RANK] = {0};
-    if (e->params->max_abs == e->params->max_abs)
-        return e->params->max_abs;
-    do {
-        const uint64_t pattern = floe_interp_pattern_at(e, point);
-        const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
-        if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
-            most = size;
-    } while (floe_interp_next_point(e->chunk.plan.shape, point));
-    return most;
-}
-
-/* The largest magnitude of logarithms; that of any value where the range of these is not known. */
-static double max_log_of(const encoder *e)
-{
-    const double least = e->params->least_abs, most = e->params->max_abs;
-    if (!(least > 0 && isfinite(most)))
-        return e->narrow ? 150 : 1100;
-    return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
-}
-
-static void set_domain(encoder *e, double max_abs)
-{
-    const bool log = e->params->mode == FLOE_BOUND_PWREL;
-    e->chunk.log = log;
-    e->bound = floe_codec_domain_bound(e->params);
-    e->max_abs = log ? max_log_of(e) : max_abs;
-}
+/* ---- of a field --------------------------------------------------------------------------------------------------------- */
 
 void floe_interp_choose(encoder *e, encoder *trial)
 {
-    set_domain(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
+    floe_interp_domain_find(e);
     tune(e, trial);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
@@ -547,7 +516,8 @@ static double price(tuner *t, const floe_interp_structure *s)
 
 double floe_interp_price(encoder *e, encoder *trial)
 {
-    tuner t = tuner_of(e, trial, e->boxes->n);
+    tuner t;
+    begin(&t, e, trial, e->boxes->n);
     floe_interp_structure best = t.first;
     try_levels(&t, &best);
     const double first = price(&t, &best);
@@ -555,7 +525,7 @@ double floe_interp_price(encoder *e, encoder *trial)
         return INFINITY;
     if (t.nlevels == 0 || first < e->boxes->enough)
         return first;
-    t = tuner_of(e, trial, e->boxes->few);
+    begin(&t, e, trial, e->boxes->few);
     uint64_t bits = tune_begin(&t, &best);
     const floe_interp_structure begun = best;
     tune_starts(&t, &best, &bits);
@@ -563,7 +533,7 @@ double floe_interp_price(encoder *e, encoder *trial)
     memset(best.predictor, best.predictor[0], sizeof best.predictor); /* so that one trial of all boxes will do */
     if (is_same(&best, &begun))
         return first;
-    t = tuner_of(e, trial, e->boxes->n);
+    begin(&t, e, trial, e->boxes->n);
     return fmin(price(&t, &best), first); /* few boxes show which structure is best, but not by how much */
 }
 
@@ -575,7 +545,7 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
     e->boxes = boxes;
     e->values = floe_interp_view_of(&box);
     e->values.data = (void *)boxes->data;
-    set_domain(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
+    floe_interp_domain_set(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
 }
 
 size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)
