@@ -55,6 +55,8 @@ static const bench_case cases[] = {
     {"balanced_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced codec=lorenzo", false},
     {"auto_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced", false},
     {"auto_160_1e-4", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-4 preset=balanced", false},
+    {"auto_512_best", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=best", false},
+    {"auto_160_best", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 preset=best", false},
     {"fast_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_160_rel", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 preset=fast", false},
     {"balanced_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none preset=balanced codec=lorenzo", false},
