@@ -459,7 +459,9 @@ static void set_domain(encoder *e, double max_abs)
 void floe_interp_choose(encoder *e, encoder *trial)
 {
     set_domain(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
+    e->bound = floe_codec_tuner_bound(e->params);
     tune(e, trial);
+    e->bound = floe_codec_domain_bound(e->params);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
 }
