@@ -181,10 +181,11 @@ static int judge_bound(compress_job *job, const floe_stats *stats)
     if (job->warning[0] && cli_given(job->args, OPT_STRICT))
         return cli_fail(FLOE_ERR_ARGUMENT, "%s", job->warning);
     const double ratio = (double)stats->raw_nbytes / (double)stats->stream_nbytes;
-    if (!job->warning[0] && info.mode == FLOE_BOUND_RATIO && fabs(ratio / info.bound - 1) > near_ratio)
-        snprintf(job->warning, sizeof job->warning,
-                 "the ratio is %.4g: no bound that was tried for this field and codec comes nearer to %.4g", ratio,
-                 info.bound);
+    const size_t used = strlen(job->warning);
+    if (info.mode == FLOE_BOUND_RATIO && fabs(ratio / info.bound - 1) > near_ratio)
+        snprintf(job->warning + used, sizeof job->warning - used,
+                 "%sthe ratio is %.4g: no bound that was tried for this field and codec comes nearer to %.4g",
+                 used ? "; " : "", ratio, info.bound);
     return 0;
 }
 

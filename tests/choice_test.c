@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a sample decides: the codec of AUTO, and the bound of a ratio; the same in memory and from any source. */
+#include <floe/assess.h>
+
+#include "synth/synth.h"
 #include "tests/api_kit.h"
 
 static kit_bytes compress(const floe_field *f, const char *text, uint32_t threads)
@@ -355,6 +358,37 @@ static void psnr_by_bounds_of_each(void **state)
     kit_free(&f);
 }
 
+/* What tuners choose leaps with the bound, and these targets lie in a leap. */
+static void targets_in_leaps(void **state)
+{
+    static const struct {
+        const char *kind, *text;
+        uint64_t shape[3];
+    } cases[] = {{"spikes", "psnr=80 codec=interp preset=best", {40, 48, 64}},
+                 {"steps", "psnr=100 codec=wavelet preset=fast", {32, 64, 64}},
+                 {"steps", "ratio=45 codec=wavelet", {32, 64, 64}},
+                 {"steps", "ratio=20 codec=wavelet preset=best", {32, 64, 64}}};
+    (void)state;
+    for (size_t i = 0; i < KIT_COUNT(cases); i += FLOE_TEST_STRIDE) {
+        floe_field f = kit_field(FLOE_F32, 3, cases[i].shape, KIT_CONSTANT, 1), out = kit_like(&f);
+        assert_int_equal(synth_fill(cases[i].kind, f.dtype, 3, f.shape, 0, 0, kit_nelems(&f), f.data), FLOE_OK);
+        kit_bytes b = compress(&f, cases[i].text, 2);
+        const floe_info info = info_of(&b);
+        floe_ctx *ctx = kit_ctx(2);
+        floe_assess_report r = {.size = sizeof r};
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
+        kit_ok(ctx, floe_assess(ctx, &f, &out, NULL, &r));
+        const double off = info.mode == FLOE_BOUND_RATIO ? (double)info.raw_nbytes / (double)b.nbytes / info.bound - 1
+                                                         : r.error.psnr - info.bound;
+        if (info.mode == FLOE_BOUND_RATIO ? fabs(off) > 0.01 : !(off >= 0 && off < 0.3))
+            fail_msg("%s: off by %g", cases[i].text, off);
+        kit_bytes_free(&b);
+        floe_ctx_free(&ctx);
+        kit_free(&out);
+        kit_free(&f);
+    }
+}
+
 /* Bounds below the least float leave no error: 0 is no multiple of them. So a bound is found that leaves one, or the least. */
 static void psnr_of_subnormals(void **state)
 {
@@ -392,12 +426,12 @@ static void best_of_one_plane(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_chosen),     cmocka_unit_test(balanced_choices),
-        cmocka_unit_test(boxes_of_sources),      cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached),    cmocka_unit_test(ratios_out_of_reach),
-        cmocka_unit_test(balanced_of_walks),     cmocka_unit_test(balanced_of_four_axes),
-        cmocka_unit_test(balanced_of_stacks),    cmocka_unit_test(balanced_of_tiny_values),
-        cmocka_unit_test(best_of_one_plane),     cmocka_unit_test(psnr_of_subnormals),
-        cmocka_unit_test(psnr_by_bounds_of_each)};
+        cmocka_unit_test(codecs_are_chosen),      cmocka_unit_test(balanced_choices),
+        cmocka_unit_test(boxes_of_sources),       cmocka_unit_test(a_workspace_of_the_caller),
+        cmocka_unit_test(ratios_are_reached),     cmocka_unit_test(ratios_out_of_reach),
+        cmocka_unit_test(balanced_of_walks),      cmocka_unit_test(balanced_of_four_axes),
+        cmocka_unit_test(balanced_of_stacks),     cmocka_unit_test(balanced_of_tiny_values),
+        cmocka_unit_test(best_of_one_plane),      cmocka_unit_test(psnr_of_subnormals),
+        cmocka_unit_test(psnr_by_bounds_of_each), cmocka_unit_test(targets_in_leaps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,12 +278,13 @@ static floe_status write_nowhere(void *user, const void *src, size_t nbytes)
     return FLOE_OK;
 }
 
-static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
+static floe_status ratio_attempt(void *user, double abs_bound, double tuner_bound, uint64_t *nbytes)
 {
     static const floe_sink nowhere = {NULL, write_nowhere};
     compression *c = user;
     const floe_output output = c->output;
     c->header.abs_bound = abs_bound;
+    c->header.tuner_bound = tuner_bound;
     c->output = c->staging;
     c->output.sink = &nowhere;
     c->tries = true;
@@ -299,7 +300,7 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     const floe_ratio ratio = {ratio_attempt, c,
                               floe_extent_nelems(c->header.rank, c->header.shape) * floe_dtype_size(c->header.dtype)};
     FLOE_TRY(sample_load(ctx, c, &c->sample));
-    return floe_ratio_resolve(&ratio, &c->sample, range, &c->header.abs_bound, NULL);
+    return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
 
 static floe_status choice_plan(floe_ctx *ctx, const floe_choice *choice, const compression *c, floe_sample *sample)

@@ -66,7 +66,7 @@ static floe_status psnr_params(const floe_sample *sample, const floe_range *rang
     const floe_resolver resolver = {.cpu = s.cpu, .err = s.err, .squared_error = squared_error, .user = &s};
     h.codec = params->codec;
     part.nfinite = (uint64_t)((double)range->nfinite / (double)nelems * (double)n) + 1;
-    FLOE_TRY(floe_psnr_resolve(&resolver, &h, &part, &h.abs_bound));
+    FLOE_TRY(floe_psnr_resolve(&resolver, &h, &part));
     *params = floe_resolve_codec(&h);
     return FLOE_OK;
 }
@@ -79,7 +79,8 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
     if (sample->header.mode == FLOE_BOUND_RATIO) {
         floe_sample s = *sample;
         s.header.codec = params->codec;
-        FLOE_TRY(floe_ratio_resolve(NULL, &s, range, &c->least, &c->off_db));
+        FLOE_TRY(floe_ratio_resolve(NULL, &s, range, &s.header, &c->off_db));
+        c->least = s.header.abs_bound;
         c->off_db = c->off_db > near_db ? c->off_db : 0;
         return FLOE_OK;
     }
@@ -94,19 +95,18 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
 
 /* The best by this sample, and its cost. */
 static floe_status choose(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
-                          floe_codec_params *params, cost *best)
+                          const floe_codec_params *params, floe_codec *codec, cost *best)
 {
     const double worth = sample->estimates ? doubt : 1;
-    const floe_codec_params of = *params;
     *best = (cost){INFINITY, INFINITY};
     for (uint32_t i = 0; i < choice->n; i++) {
-        floe_codec_params p = of;
+        floe_codec_params p = *params;
         cost now;
         p.codec = choice->codecs[i];
         FLOE_TRY(cost_of(sample, range, &p, best->least, &now));
         if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least * worth)) {
             *best = now;
-            *params = p;
+            *codec = p.codec;
         }
     }
     return FLOE_OK;
@@ -123,11 +123,10 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
     params.mean = params.mean && !sample->estimates; /* estimates are for one bound */
     if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    FLOE_TRY(choose(choice, sample, range, &params, &best));
+    FLOE_TRY(choose(choice, sample, range, &params, codec, &best));
     if (sample->widens && best.least < few_nbytes) {
         FLOE_TRY(floe_sample_widen(sample));
-        FLOE_TRY(choose(choice, sample, range, &params, &best));
+        FLOE_TRY(choose(choice, sample, range, &params, codec, &best));
     }
-    *codec = params.codec;
     return FLOE_OK;
 }

@@ -68,17 +68,17 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params);
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,
                              floe_codec *codec);
 
-/* Bytes of something coded with an absolute bound; 0: lossless. */
-typedef floe_status (*floe_ratio_try)(void *user, double abs_bound, uint64_t *nbytes);
+/* Bytes of something coded with such bounds; abs_bound 0: lossless. */
+typedef floe_status (*floe_ratio_try)(void *user, double abs_bound, double tuner_bound, uint64_t *nbytes);
 typedef struct floe_ratio {
     floe_ratio_try attempt;
     void *user;
     uint64_t raw_nbytes;
 } floe_ratio;
 
-/* The absolute bound for which the stream of a field that varies has about the ratio header->bound, or the nearest that the codec
- * comes to. It is tried on the sample, then on the whole, unless that is NULL. off_db: out, how far the ratio is off (may be NULL). */
+/* The bounds for which the stream of a field that varies has about the ratio header->bound, or the nearest that the codec
+ * comes to. The ratio is tried on the sample, then on the whole, unless that is NULL. off_db: out, how far the ratio is off (may be NULL). */
 floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sample, const floe_range *range,
-                               double *abs_bound, double *off_db);
+                               floe_header *header, double *off_db);
 
 #endif

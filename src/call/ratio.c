@@ -7,78 +7,28 @@
 #include "base/exact_math.h"
 #include "base/try.h"
 #include "call/choice.h"
+#include "call/search.h"
 #include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
 
-enum { TRIES_SAMPLE = 12, TRIES_WHOLE = 8 };
-static const double enough_db = 0.08;           /* 0.9 % off */
+enum { TRIES_SAMPLE = 12, TRIES_WHOLE = 16 };
+static const double near_db = 0.08;             /* 0.9 % off */
+static const double sample_db = 0.5;            /* as near to the whole a sample does not come */
 static const double bit_db = 6.020599913279624; /* of a bound, for a bit of each value */
 static const double span_db = 320;              /* so far below the range there are no bounds finer than lossless */
 static const double usual_slope = 0.5;          /* of ratio over bound */
-static const double leap_db = 30;               /* most that one step changes the bound */
-static const double apart_db = 0.5; /* bounds that are nearer say nothing of the slope: ratios are not smooth */
 
 typedef struct search {
     const floe_ratio *on;
-    double wanted, least_db, most_db; /* of the bound */
-    double at, slope;                 /* in: where to begin; out: the nearest */
-    double enough_db, off_db;         /* off: out */
+    double wanted;
 } search;
 
-static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
-
-static double bound_at(const search *s, double at) { return at > s->least_db ? floe_amplitude_of_decibel(at) : 0; }
-
-/* How far the ratio lies above the wanted one, in dB. */
-static floe_status excess_at(const search *s, double at, double *excess)
+static floe_status excess_at(void *user, double abs_bound, double tuner_bound, double *excess_db)
 {
+    const search *s = user;
     uint64_t nbytes = 1;
-    FLOE_TRY(s->on->attempt(s->on->user, bound_at(s, at), &nbytes));
-    *excess = floe_decibel_of_amplitude((double)s->on->raw_nbytes / (double)nbytes / s->wanted);
-    return FLOE_OK;
-}
-
-/* Where the excess was last below and above 0; NaN: nowhere yet. */
-typedef struct bracket {
-    double lo, hi, lo_excess, hi_excess;
-} bracket;
-
-static double next_try(const search *s, const bracket *b, double at, double excess, int tries)
-{
-    if (b->hi > b->lo) {
-        const double part = -b->lo_excess / (b->hi_excess - b->lo_excess);
-        return b->lo + (b->hi - b->lo) * (tries % 4 ? clamp(part, 0.05, 0.95) : 0.5);
-    }
-    return clamp(at + clamp(-excess / s->slope * 1.1, -leap_db, leap_db), s->least_db, s->most_db);
-}
-
-static floe_status search_run(search *s, int tries)
-{
-    bracket b = {NAN, NAN, 0, 0};
-    double at = s->at, last = NAN, last_excess = 0, excess;
-    s->off_db = INFINITY;
-    for (; tries > 0; tries--) {
-        FLOE_TRY(excess_at(s, at, &excess));
-        if (fabs(excess) < s->off_db) {
-            s->off_db = fabs(excess);
-            s->at = at;
-        }
-        const bool ends = excess < 0 ? at >= s->most_db : at <= s->least_db;
-        if (s->off_db <= s->enough_db || ends || fabs(b.hi - b.lo) < s->enough_db / 8)
-            return FLOE_OK;
-        if (excess < 0) {
-            b.lo = at;
-            b.lo_excess = excess;
-        } else {
-            b.hi = at;
-            b.hi_excess = excess;
-        }
-        if (fabs(at - last) > apart_db)
-            s->slope = clamp((excess - last_excess) / (at - last), 0.1, 3);
-        last = at;
-        last_excess = excess;
-        at = next_try(s, &b, at, excess, tries);
-    }
+    FLOE_TRY(s->on->attempt(s->on->user, abs_bound, tuner_bound, &nbytes));
+    *excess_db = floe_decibel_of_amplitude((double)s->on->raw_nbytes / (double)nbytes / s->wanted);
     return FLOE_OK;
 }
 
@@ -87,33 +37,43 @@ typedef struct sample_trial {
     floe_codec_params params;
 } sample_trial;
 
-static floe_status sample_attempt(void *user, double abs_bound, uint64_t *nbytes)
+static floe_status sample_attempt(void *user, double abs_bound, double tuner_bound, uint64_t *nbytes)
 {
     sample_trial *t = user;
     floe_header h = t->sample->header;
     h.abs_bound = abs_bound;
+    h.tuner_bound = tuner_bound;
     t->params = floe_resolve_codec(&h);
     return floe_sample_code(t->sample, &t->params, nbytes);
 }
 
 floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sample, const floe_range *range,
-                               double *abs_bound, double *off_db)
+                               floe_header *h, double *off_db)
 {
-    const floe_header *h = &sample->header;
     sample_trial trial = {.sample = sample};
     const floe_ratio part = {sample_attempt, &trial, floe_sample_raw_nbytes(sample)};
     const double width = floe_exact_range_width(range->min, range->max),
                  bits = 8 * (double)floe_dtype_size(h->dtype) / h->bound;
-    search s = {.on = &part, .wanted = h->bound, .slope = usual_slope, .enough_db = enough_db};
-    s.most_db = floe_decibel_of_amplitude(isinf(width) ? 0x1p1023 : width);
-    s.least_db = floe_dtype_is_integer(h->dtype) ? clamp(-1, -1, s.most_db) : s.most_db - span_db;
-    s.at = clamp(s.most_db - bits * bit_db, s.least_db, s.most_db);
-    FLOE_TRY(search_run(&s, TRIES_SAMPLE));
+    search s = {&part, h->bound};
+    floe_bound_search of = {.excess = excess_at,
+                            .user = &s,
+                            .most_db = floe_decibel_of_amplitude(isinf(width) ? 0x1p1023 : width),
+                            .least_is_none = true,
+                            .tunes = floe_codec_of(h->codec)->tunes,
+                            .near_db = whole ? sample_db : near_db,
+                            .tries = TRIES_SAMPLE,
+                            .slope = usual_slope};
+    of.least_db = floe_dtype_is_integer(h->dtype) ? floe_search_clamp(-1, -1, of.most_db) : of.most_db - span_db;
+    of.at_db = floe_search_clamp(of.most_db - bits * bit_db, of.least_db, of.most_db);
+    FLOE_TRY(floe_bound_search_run(&of));
     s.on = whole;
+    of.near_db = near_db;
+    of.tries = TRIES_WHOLE;
     if (whole)
-        FLOE_TRY(search_run(&s, TRIES_WHOLE));
-    *abs_bound = bound_at(&s, s.at);
+        FLOE_TRY(floe_bound_search_run(&of));
+    h->abs_bound = of.abs_bound;
+    h->tuner_bound = of.tuner_bound;
     if (off_db)
-        *off_db = s.off_db;
+        *off_db = of.off_db;
     return FLOE_OK;
 }

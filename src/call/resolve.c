@@ -112,6 +112,5 @@ floe_status floe_resolve_bound(const floe_resolver *r, floe_header *h, floe_rang
 {
     floe_resolve_round_inward(h->dtype, range);
     h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range);
-    return h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(range) ? floe_psnr_resolve(r, h, range, &h->abs_bound)
-                                                                    : FLOE_OK;
+    return h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(range) ? floe_psnr_resolve(r, h, range) : FLOE_OK;
 }

@@ -33,10 +33,9 @@ floe_status floe_resolve_values(const floe_resolver *resolver, floe_header *head
 /* The absolute bound of a header that has all else. Not RATIO of a field that varies (choice.h). */
 floe_status floe_resolve_bound(const floe_resolver *resolver, floe_header *header, floe_range *range);
 
-/* The absolute bound for which 20 log10(range / RMSE) is at least header->bound and not much more; 0: none, be lossless.
- * range has finite values, and not all the same. */
-floe_status floe_psnr_resolve(const floe_resolver *resolver, const floe_header *header, const floe_range *range,
-                              double *abs_bound);
+/* The bounds for which 20 log10(range / RMSE) is at least header->bound and not much more. range has finite values, and not
+ * all the same. */
+floe_status floe_psnr_resolve(const floe_resolver *resolver, floe_header *header, const floe_range *range);
 /* About that, without trying. */
 double floe_psnr_guess(const floe_header *header, const floe_range *range);
 

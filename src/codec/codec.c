@@ -87,6 +87,11 @@ double floe_codec_domain_bound(const floe_codec_params *p)
     return p->mode == FLOE_BOUND_PWREL ? floe_log2(1 + (room > p->bound / 2 ? room : p->bound / 2)) : p->bound;
 }
 
+double floe_codec_tuner_bound(const floe_codec_params *p)
+{
+    return p->tuner_bound > 0 ? p->tuner_bound : floe_codec_domain_bound(p);
+}
+
 double floe_codec_tolerance(const floe_codec_params *p)
 {
     return p->mode == FLOE_BOUND_PWREL ? p->bound * (1 - 0x1p-50)

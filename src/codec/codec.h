@@ -21,6 +21,7 @@ typedef struct floe_codec_params {
     floe_preset preset;
     floe_bound_mode mode; /* ABS, PWREL, LOSSLESS; codec zfp: RATE or PREC too */
     double bound;         /* ABS, RATE: > 0 and finite; PWREL: > 0 and < 1; PREC: 1 to 64, whole; LOSSLESS: ignored */
+    double tuner_bound;   /* by which a tuner chooses, as if it were the absolute bound; 0: that is */
     bool mean;            /* the bound comes of a PSNR: the mean of the squared errors counts, and no single one */
     double max_abs;       /* largest finite magnitude of the whole field if known, else NaN: steers the step */
     double
@@ -88,6 +89,7 @@ typedef struct floe_codec_ops {
     bool sampled;         /* AUTO tries it on a sample, where it does so (call/choice.c) */
     bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
     bool finds_damage;    /* decoding takes `lost` */
+    bool tunes;           /* looks at tuner_bound */
     uint64_t whole;       /* values of a field that is one chunk by default; 0: chunks are of about 64 MiB */
     /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
@@ -133,6 +135,8 @@ floe_field floe_codec_box(const floe_codec_boxes *boxes, uint32_t i);
 
 /* The absolute bound of what is coded: of logarithms for PWREL. */
 double floe_codec_domain_bound(const floe_codec_params *params);
+/* The same, for a tuner. */
+double floe_codec_tuner_bound(const floe_codec_params *params);
 /* What an error of a value may be, as it is computed. */
 double floe_codec_tolerance(const floe_codec_params *params);
 /* The pattern of fill values. Without them -0, which is stored apart anyway. */

@@ -39,6 +39,7 @@ typedef struct floe_header {
     floe_bound_mode mode;        /* as asked for */
     double bound;                /* as asked for */
     double abs_bound;            /* resolved; 0 lossless, NaN pwrel, rate, prec */
+    double tuner_bound;          /* of floe_codec_params; not in the stream */
     double value_min, value_max; /* NaN: not known */
     bool has_fill;
     uint64_t fill_bits;

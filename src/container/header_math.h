@@ -209,6 +209,7 @@ FLOE_HD floe_fault floe_header_unpack(const uint64_t *words, uint64_t nwords, fl
         canonical &= floe_header_real_valid(words[i]);
     h->bound = floe_f64_of(words[4]);
     h->abs_bound = floe_f64_of(words[5]);
+    h->tuner_bound = 0;
     h->value_min = floe_f64_of(words[6]);
     h->value_max = floe_f64_of(words[7]);
     h->fill_bits = words[8];

@@ -267,12 +267,13 @@ static floe_status sample_load(compression *c, const floe_choice *choice, floe_s
     return floe_sample_load(s);
 }
 
-static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
+static floe_status ratio_attempt(void *user, double abs_bound, double tuner_bound, uint64_t *nbytes)
 {
     compression *c = user;
     floe_ctx *ctx = c->ctx;
     const floe_device_report *report = ctx->cuda.fetched;
     c->resolve.header.abs_bound = abs_bound;
+    c->resolve.header.tuner_bound = tuner_bound;
     FLOE_TRY(start(ctx, c, c->own_stream, c->own_nbytes, ctx->cuda.fetched));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_CHECK(&ctx->err, report->status == FLOE_OK, (floe_status)report->status, "%s",
@@ -288,7 +289,7 @@ static floe_status ratio_resolve(compression *c, const floe_range *range)
     const floe_choice choice = {1, {h->codec}};
     const floe_ratio ratio = {ratio_attempt, c, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
     FLOE_TRY(sample_load(c, &choice, &sample));
-    return floe_ratio_resolve(&ratio, &sample, range, &h->abs_bound, NULL);
+    return floe_ratio_resolve(&ratio, &sample, range, h, NULL);
 }
 
 /* Finds the absolute bound: then the header is complete, and what follows is as for any other. */

@@ -38,6 +38,7 @@ const floe_codec_ops floe_interp_codec = {
     .sampled = true,
     .stacks = true,
     .finds_damage = true,
+    .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .check = check,
     .units = floe_codec_any_units,

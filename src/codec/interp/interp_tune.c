@@ -425,7 +425,9 @@ static void tune(encoder *e, encoder *trial)
 void floe_interp_choose(encoder *e, encoder *trial)
 {
     floe_interp_domain_find(e);
+    e->bound = floe_codec_tuner_bound(e->params);
     tune(e, trial);
+    e->bound = floe_codec_domain_bound(e->params);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
 }

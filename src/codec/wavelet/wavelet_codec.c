@@ -25,6 +25,7 @@ const floe_codec_ops floe_wavelet_codec = {
     .id = FLOE_CODEC_WAVELET,
     .name = "wavelet",
     .sampled = true,
+    .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .check = check,
     .units = floe_codec_any_units,

@@ -349,9 +349,9 @@ void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe
     floe_wavelet_encoder_shape(trial, FLOE_INTERP_RANK, part);
     *params = *e->params;
     params->mode = FLOE_BOUND_ABS;
-    params->bound = e->bound;
+    params->bound = floe_codec_tuner_bound(e->params);
     trial->params = params;
-    trial->bound = e->bound;
+    trial->bound = params->bound;
     trial->max_abs = e->max_abs;
     trial->values = floe_interp_view_lattice(kept, trial->chunk.plan.shape);
 }
