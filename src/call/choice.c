@@ -46,8 +46,8 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 typedef struct cost {
     double off_db, least;
 } cost;
-static const double near_db = 0.25; /* 3 %: no miss */
-static const double few_nbytes = 4096;
+static const double near_db = 0.25;     /* 3 %: no miss */
+static const double few_nbytes = 65536; /* of a sample: they say little of what fine steps take */
 static const double doubt =
     0.98; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 

@@ -17,6 +17,9 @@ typedef struct floe_sample {
     void *user;
     /* Or: estimates by its boxes, where they are; NULL: their values have been read. */
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
+    /* Or: codes its values, which are where read puts them: bytes, or (not NULL) the squared error. NULL: that is done here. */
+    floe_status (*code)(void *user, const struct floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes,
+                        double *squares);
     void *values;
     uint8_t *coded;
     uint64_t coded_nbytes;
@@ -36,6 +39,9 @@ floe_status floe_sample_load(floe_sample *sample);
 /* Becomes the whole field: where a sample comes to so few bytes that they say little of what more of it takes. */
 floe_status floe_sample_widen(floe_sample *sample);
 
+/* The sample as one field for a codec; and one that it may become. */
+floe_header floe_sample_header(const floe_sample *sample, floe_codec codec);
+floe_sample floe_sample_whole(const floe_sample *sample);
 uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
 /* Where box number b begins. */
 void floe_sample_place(const floe_sample *sample, uint64_t b, uint64_t lo[FLOE_MAX_RANK]);

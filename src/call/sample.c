@@ -72,7 +72,7 @@ floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_
     return s;
 }
 
-static floe_sample wide(const floe_sample *s)
+floe_sample floe_sample_whole(const floe_sample *s)
 {
     floe_sample w = *s;
     memcpy(w.box, s->header.shape, sizeof w.box);
@@ -83,7 +83,7 @@ static floe_sample wide(const floe_sample *s)
 
 /* The sample as one field: its boxes along an axis of their own, where the codec predicts nothing along so short a one, else along the
  * slowest axis of the field. */
-static floe_header header_of(const floe_sample *s, floe_codec codec)
+floe_header floe_sample_header(const floe_sample *s, floe_codec codec)
 {
     floe_header h = s->header;
     const bool stack = s->nboxes > 1 && h.rank < FLOE_MAX_RANK && floe_codec_of(codec)->stacks;
@@ -98,7 +98,7 @@ static floe_header header_of(const floe_sample *s, floe_codec codec)
 
 floe_status floe_sample_add(floe_sample *s, floe_codec codec)
 {
-    const floe_header h = header_of(s, codec);
+    const floe_header h = floe_sample_header(s, codec);
     floe_sizing sizing;
     if (s->estimates) {
         const floe_codec_params params = floe_sample_params(s, codec);
@@ -111,7 +111,7 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
     s->coded_nbytes = floe_max64(s->coded_nbytes, sizing.payload_nbytes);
     s->scratch_nbytes = sizing.codec_nbytes > s->scratch_nbytes ? sizing.codec_nbytes : s->scratch_nbytes;
     if (s->widens) {
-        floe_sample all = wide(s);
+        floe_sample all = floe_sample_whole(s);
         FLOE_TRY(floe_sample_add(&all, codec));
         s->coded_nbytes = all.coded_nbytes;
         s->scratch_nbytes = all.scratch_nbytes;
@@ -126,7 +126,7 @@ uint64_t floe_sample_raw_nbytes(const floe_sample *s)
 
 void floe_sample_take(floe_sample *s, floe_arena *arena)
 {
-    const floe_sample all = s->widens ? wide(s) : *s;
+    const floe_sample all = s->widens ? floe_sample_whole(s) : *s;
     s->values = floe_arena_take(arena, floe_sample_raw_nbytes(&all), 1);
     s->coded = floe_arena_take(arena, s->coded_nbytes, 1);
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
@@ -162,7 +162,7 @@ floe_status floe_sample_load(floe_sample *s)
 
 floe_status floe_sample_widen(floe_sample *s)
 {
-    *s = wide(s);
+    *s = floe_sample_whole(s);
     return floe_sample_load(s);
 }
 
@@ -206,8 +206,10 @@ floe_status floe_sample_estimate(const floe_sample *s, const floe_codec_params *
 
 static floe_status code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes, double *squares)
 {
+    if (s->code)
+        return s->code(s->user, s, params, nbytes, squares);
     const floe_codec_ops *codec = floe_codec_of(params->codec);
-    const floe_header h = header_of(s, params->codec);
+    const floe_header h = floe_sample_header(s, params->codec);
     const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape);
     const floe_field values = floe_field_contiguous(s->values, &layout);
     floe_arena scratch = floe_arena_of(s->scratch, s->scratch_nbytes);

@@ -18,6 +18,7 @@
 #include "codec/resolve/resolve_cuda.h"
 #include "codec/resolve/resolve_math.h"
 #include "container/container_cuda.h"
+#include "device/device_sample.h"
 #include "device/fused.h"
 #include "field/field.h"
 
@@ -33,12 +34,11 @@ typedef struct compression {
     floe_container_finish finish;
     floe_resolve_job resolve;
     uint32_t *status;
-    bool scans;            /* before anything else: psnr, ratio, or a codec to be chosen */
-    double *error_sum;     /* psnr */
-    uint64_t *scan_header; /* scans: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
-    uint8_t *estimates;    /* scratch: codecs estimate, before any is chosen */
-    size_t estimates_nbytes;
-    uint8_t *own_stream; /* where dst is host memory; and for trials of a ratio */
+    bool scans;                /* before anything else: psnr, ratio, or a codec to be chosen */
+    double *error_sum;         /* psnr */
+    uint64_t *scan_header;     /* scans: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
+    floe_device_sample sample; /* its room is scratch of codecs that estimate, too */
+    uint8_t *own_stream;       /* where dst is host memory; and for trials of a ratio */
     uint64_t own_nbytes;
     /* What must be 0 at first. Fused: with the codec's state, in the context's, which the kernel leaves so; nobody clears it */
     uint8_t *cleared;
@@ -54,11 +54,16 @@ static void resolve_prepare(compression *c)
     r->field = c->encode.field;
 }
 
-static size_t estimates_nbytes(const floe_header *header, const floe_choice *choice)
+/* 0: there is no sample, or it is coded on the host. */
+static size_t sample_nbytes(floe_ctx *ctx, const floe_header *header, const floe_choice *choice)
 {
     const floe_sample sample = floe_sample_of(NULL, header, NULL);
     size_t most = 0;
-    for (uint32_t i = 0; i < choice->n && choice->n > 1 && sample.estimates; i++) {
+    if (choice->n == 1 && header->mode != FLOE_BOUND_RATIO)
+        return 0;
+    if (!sample.estimates)
+        return floe_device_sample_nbytes(ctx, &sample, choice);
+    for (uint32_t i = 0; i < choice->n; i++) {
         const floe_codec_params params = floe_sample_params(&sample, choice->codecs[i]);
         const floe_codec_boxes boxes = floe_sample_boxes(&sample, &params);
         const size_t nbytes = floe_codec_of(choice->codecs[i])->device->estimate_workspace(&boxes);
@@ -91,7 +96,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
     const floe_choice choice = floe_choice_of(field, params);
     c->scans = params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO || choice.n > 1;
-    c->estimates_nbytes = estimates_nbytes(h, &choice);
+    c->sample = (floe_device_sample){.ctx = ctx, .nbytes = sample_nbytes(ctx, h, &choice)};
     if (params->mode == FLOE_BOUND_RATIO) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, &with_attrs, &sizing, &ctx->err));
@@ -120,7 +125,7 @@ static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, fl
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
     c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
-    c->estimates = floe_arena_take(a, c->estimates_nbytes, 1);
+    c->sample.room = floe_arena_take(a, c->sample.nbytes, 1);
     if (c->scans) {
         c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
         c->scan_header = floe_arena_take(a, FLOE_RESOLVE_MAX_WORDS, sizeof *c->scan_header);
@@ -257,6 +262,9 @@ static floe_status sample_load(compression *c, const floe_choice *choice, floe_s
     floe_ctx *ctx = c->ctx;
     floe_arena plan = floe_arena_plan(), arena;
     *s = floe_sample_of(&ctx->cpu, &c->resolve.header, &ctx->err);
+    c->sample.field = &c->field;
+    if (c->sample.nbytes)
+        return floe_device_sample_load(&c->sample, s);
     for (uint32_t i = 0; i < choice->n; i++)
         FLOE_TRY(floe_sample_add(s, choice->codecs[i]));
     floe_sample_take(s, &plan);
@@ -315,7 +323,7 @@ static floe_status estimate(void *user, const floe_sample *sample, floe_codec_bo
 {
     const compression *c = user;
     const floe_field *field = &c->field;
-    floe_arena scratch = floe_arena_of(c->estimates, c->estimates_nbytes);
+    floe_arena scratch = floe_arena_of(c->sample.room, c->sample.nbytes);
     boxes->data = field->data;
     memcpy(boxes->stride, field->stride, sizeof boxes->stride);
     for (uint32_t b = 0; b < boxes->n; b++) {

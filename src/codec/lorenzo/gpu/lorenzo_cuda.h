@@ -40,16 +40,6 @@ bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *call);
 size_t floe_lorenzo_gpu_estimate_workspace(const floe_codec_boxes *boxes);
 floe_status floe_lorenzo_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                       floe_error *err);
-/* Values of boxes, one behind another. By value. */
-typedef struct floe_lorenzo_gather_job {
-    const void *from;
-    void *to;
-    bool narrow; /* values of 4 bytes */
-    uint32_t nboxes;
-    uint64_t extent[FLOE_MAX_RANK]; /* of a box; ones in front */
-    int64_t stride[FLOE_MAX_RANK], at[FLOE_CODEC_BOXES];
-} floe_lorenzo_gather_job;
-int floe_lorenzo_gather_cuda(const floe_lorenzo_gather_job *job, void *stream);
 /* The squared error that coding a field would leave, on a GPU: what floe_codec_squared_error gives for its chunks, added up
  * in their order, to the last bit. For the search of psnr, before params are known. By value. Pointers are device memory. */
 typedef struct floe_lorenzo_error_job {

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
+#include "field/boxes_cuda.h"
 #include "field/dtype_math.h"
 
 typedef struct sample {
@@ -45,16 +46,17 @@ size_t floe_lorenzo_gpu_estimate_workspace(const floe_codec_boxes *boxes)
 
 static floe_status gather(const floe_codec_boxes *b, const sample *s, void *stream, floe_error *err)
 {
-    floe_lorenzo_gather_job job = {.from = b->data,
-                                   .to = s->encode.field.data,
-                                   .narrow = floe_dtype_is_narrow(b->params->dtype),
-                                   .nboxes = b->n,
-                                   .extent = {1, 1, 1, 1}};
+    floe_boxes_job job = {.from = b->data,
+                          .to = s->encode.field.data,
+                          .narrow = floe_dtype_is_narrow(b->params->dtype),
+                          .nboxes = b->n,
+                          .extent = {1, 1, 1, 1}};
     const uint32_t first = FLOE_MAX_RANK - b->rank;
     memcpy(job.extent + first, s->part, b->rank * sizeof *s->part);
     memcpy(job.stride + first, b->stride, b->rank * sizeof *b->stride);
+    static_assert((int)FLOE_BOXES_MOST == (int)FLOE_CODEC_BOXES, "all boxes");
     memcpy(job.at, b->at, sizeof job.at);
-    FLOE_CUDA(err, floe_lorenzo_gather_cuda(&job, stream));
+    FLOE_CUDA(err, floe_boxes_gather_cuda(&job, stream));
     return FLOE_OK;
 }
 

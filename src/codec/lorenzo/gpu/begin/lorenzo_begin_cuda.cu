@@ -48,26 +48,6 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* ---- boxes of a field become one ------------------------------------------------------------------------------------------ */
-
-enum { GATHERED = 8 * THREADS }; /* values of a block */
-
-/* A block copies values of one box. */
-template <class word>
-__global__ void __launch_bounds__(THREADS) gather_kernel(const __grid_constant__ floe_lorenzo_gather_job job)
-{
-    const uint64_t *const n = job.extent, ncells = n[0] * n[1] * n[2] * n[3], first = (uint64_t)blockIdx.x * GATHERED;
-    const word *const from = (const word *)job.from + job.at[blockIdx.y];
-    word *const to = (word *)job.to + blockIdx.y * ncells;
-    for (uint64_t i = first + threadIdx.x; i < floe_min64(first + GATHERED, ncells); i += THREADS) {
-        uint64_t left = i;
-        int64_t at = 0;
-        for (int a = FLOE_MAX_RANK - 1; a >= 0; left /= n[a--])
-            at += (int64_t)(left % n[a]) * job.stride[a];
-        to[i] = from[at];
-    }
-}
-
 } // namespace
 
 uint32_t floe_lorenzo_begin_blocks(const floe_lorenzo_encode_call *call)
@@ -98,16 +78,5 @@ int floe_lorenzo_decide_retry_cuda(const floe_lorenzo_encode_call *call, void *s
 {
     const uint32_t nblocks = (uint32_t)floe_max64(floe_min64(call->grid.nchunks, MAX_BLOCKS), 1);
     FLOE_LAUNCH_EARLY(lorenzo_decide_retry_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
-    return (int)cudaGetLastError();
-}
-
-int floe_lorenzo_gather_cuda(const floe_lorenzo_gather_job *job, void *stream)
-{
-    const uint64_t ncells = job->extent[0] * job->extent[1] * job->extent[2] * job->extent[3];
-    const dim3 blocks((uint32_t)floe_ceil_div(ncells, GATHERED), job->nboxes);
-    if (job->narrow)
-        FLOE_LAUNCH(gather_kernel<uint32_t>, blocks, THREADS, 0, (cudaStream_t)stream, *job);
-    else
-        FLOE_LAUNCH(gather_kernel<uint64_t>, blocks, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

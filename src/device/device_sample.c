@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/device_sample.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+
+#include "codec/resolve/resolve_cuda.h"
+#include "field/boxes_cuda.h"
+#include "field/dtype_math.h"
+
+typedef struct coding {
+    const floe_codec_device *codec;
+    floe_codec_encode encode;
+    uint32_t *status;
+    double *sum; /* of squared errors */
+} coding;
+
+static floe_status coding_take(floe_ctx *ctx, const floe_sample *s, floe_codec codec, floe_arena *a, coding *c)
+{
+    const floe_header h = floe_sample_header(s, codec);
+    const floe_codec_params params = floe_sample_params(s, codec);
+    const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape),
+                     values = floe_field_contiguous(s->values, &layout);
+    floe_codec_encode *e = &c->encode;
+    *e = (floe_codec_encode){
+        .field = floe_dev_field_of(&values), .preset = h.preset, .mode = h.mode, .cuda = &ctx->cuda};
+    memcpy(e->chunk, h.shape, sizeof e->chunk);
+    FLOE_TRY(floe_device_codec(codec, h.dtype, &c->codec, &ctx->err));
+    c->status = e->status = floe_arena_take(a, 1, sizeof *c->status);
+    c->sum = floe_arena_take(a, 1, sizeof *c->sum);
+    e->params = floe_arena_take(a, 1, c->codec->params_nbytes);
+    e->capacity = FLOE_RECORD_HEAD_NBYTES + floe_codec_of(codec)->bound(&params, h.rank, h.shape);
+    e->stream = floe_arena_take(a, e->capacity, 1);
+    FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
+    return c->codec->encode_take(e, a, a, &ctx->err);
+}
+
+static size_t most_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < choice->n; i++) {
+        floe_arena plan = floe_arena_plan();
+        coding c;
+        floe_arena_take(&plan, floe_sample_raw_nbytes(s), 1);
+        if (!floe_codec_on_gpu(floe_codec_of(choice->codecs[i]), s->header.dtype) ||
+            coding_take(ctx, s, choice->codecs[i], &plan, &c) != FLOE_OK || plan.overflow)
+            return 0;
+        most = plan.used > most ? plan.used : most;
+    }
+    return most;
+}
+
+size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
+{
+    const floe_sample whole = s->widens ? floe_sample_whole(s) : *s;
+    const size_t part_nbytes = most_nbytes(ctx, s, choice), whole_nbytes = most_nbytes(ctx, &whole, choice);
+    return part_nbytes == 0 || whole_nbytes > part_nbytes ? whole_nbytes : part_nbytes;
+}
+
+/* A box of the field to device memory. */
+static floe_status read_box(void *user, const uint64_t *lo, const floe_field *to)
+{
+    const floe_device_sample *d = user;
+    const floe_field box = floe_field_box(d->field, lo, to->shape);
+    floe_boxes_job job = {.from = box.data, .to = to->data, .nboxes = 1, .extent = {1, 1, 1, 1}};
+    const uint32_t first = FLOE_MAX_RANK - box.rank;
+    job.narrow = floe_dtype_size(box.dtype) == 4;
+    memcpy(job.extent + first, box.shape, box.rank * sizeof *box.shape);
+    memcpy(job.stride + first, box.stride, box.rank * sizeof *box.stride);
+    FLOE_CUDA(&d->ctx->err, floe_boxes_gather_cuda(&job, d->ctx->cuda.stream));
+    return FLOE_OK;
+}
+
+static floe_status code(void *user, const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes,
+                        double *squares)
+{
+    const floe_device_sample *d = user;
+    const floe_cuda *cuda = &d->ctx->cuda;
+    floe_error *err = &d->ctx->err;
+    floe_arena a = floe_arena_of(d->room, d->nbytes);
+    coding c;
+    uint32_t status;
+    floe_dev_record record;
+    floe_arena_take(&a, floe_sample_raw_nbytes(s), 1);
+    FLOE_TRY(coding_take(d->ctx, s, params->codec, &a, &c));
+    const floe_resolve_job known = {.complete = true,
+                                    .codec = *params,
+                                    .field = c.encode.field,
+                                    .params = c.encode.params,
+                                    .status = c.status,
+                                    .cleared = c.status,
+                                    .cleared_nbytes = FLOE_ARENA_ALIGN};
+    c.codec->encode_aim(&c.encode);
+    FLOE_TRY(c.codec->resolve(&c.encode, &known, cuda->stream, err));
+    if (squares) {
+        FLOE_TRY(c.codec->squared_error(&c.encode, params, c.sum, cuda->stream, err));
+        return floe_cuda_fetch(cuda, squares, c.sum, sizeof *squares, err);
+    }
+    FLOE_TRY(c.codec->encode_start(&c.encode, cuda->stream, err));
+    FLOE_TRY(floe_cuda_bring(cuda, 0, c.encode.records, sizeof record, err));
+    FLOE_TRY(floe_cuda_bring(cuda, sizeof record, c.status, sizeof status, err));
+    FLOE_TRY(floe_cuda_wait(cuda, err));
+    memcpy(&record, cuda->fetched, sizeof record);
+    memcpy(&status, (const uint8_t *)cuda->fetched + sizeof record, sizeof status);
+    FLOE_CHECK(err, status == FLOE_OK, (floe_status)status, "%s", floe_status_text((floe_status)status));
+    *nbytes = record.nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_device_sample_load(floe_device_sample *d, floe_sample *s)
+{
+    s->values = d->room;
+    s->read = read_box;
+    s->code = code;
+    s->user = d;
+    return floe_sample_load(s);
+}
+
+#endif
