@@ -117,12 +117,13 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
     floe_header h = sample->header;
     cost best;
     *codec = choice->codecs[0];
-    h.abs_bound =
-        h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
+    h.abs_bound = floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_resolve_codec(&h);
-    params.mean = params.mean && !sample->estimates; /* estimates are for one bound */
-    if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
+    const bool searches = h.mode == FLOE_BOUND_RATIO || h.mode == FLOE_BOUND_PSNR;
+    if (searches ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
+    if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */
+        FLOE_TRY(psnr_params(sample, range, &params));
     FLOE_TRY(choose(choice, sample, range, &params, codec, &best));
     if (sample->widens && best.least < few_nbytes) {
         FLOE_TRY(floe_sample_widen(sample));

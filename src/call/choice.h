@@ -50,7 +50,7 @@ floe_codec_boxes floe_sample_boxes(const floe_sample *sample, const floe_codec_p
 floe_codec_params floe_sample_params(const floe_sample *sample, floe_codec codec);
 /* Bits of a value by those. It takes so many by the best so far (inf: there is none). */
 floe_status floe_sample_estimate(const floe_sample *sample, const floe_codec_params *params, double best, double *bits);
-/* Of one that does not: the squared error that coding with params leaves, and bytes of that. */
+/* The squared error that coding with params leaves; of one that does not estimate, bytes of that. */
 floe_status floe_sample_squared_error(const floe_sample *sample, const floe_codec_params *params, double *sum);
 floe_status floe_sample_code(const floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes);
 

@@ -59,12 +59,6 @@ static floe_status excess_at(void *user, double abs_bound, double tuner_bound, d
     return FLOE_OK;
 }
 
-double floe_psnr_guess(const floe_header *h, const floe_range *range)
-{
-    const double width = floe_resolve_varies(range) ? floe_exact_range_width(range->min, range->max) : 0;
-    return (isinf(width) ? 0x1p1023 : width) * floe_amplitude_of_decibel(uniform_db - h->bound);
-}
-
 floe_status floe_psnr_resolve(const floe_resolver *r, floe_header *h, const floe_range *range)
 {
     search s = {r, floe_resolve_codec(h), h->bound, floe_exact_range_width(range->min, range->max), range->nfinite};

@@ -36,7 +36,5 @@ floe_status floe_resolve_bound(const floe_resolver *resolver, floe_header *heade
 /* The bounds for which 20 log10(range / RMSE) is at least header->bound and not much more. range has finite values, and not
  * all the same. */
 floe_status floe_psnr_resolve(const floe_resolver *resolver, floe_header *header, const floe_range *range);
-/* About that, without trying. */
-double floe_psnr_guess(const floe_header *header, const floe_range *range);
 
 #endif

@@ -105,7 +105,8 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
         const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
         const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
         s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
-        return FLOE_OK;
+        if (h.mode != FLOE_BOUND_PSNR || codec != s->header.codec)
+            return FLOE_OK;
     }
     FLOE_TRY(floe_sizing_of(s->cpu, &h, &sizing, s->err));
     s->coded_nbytes = floe_max64(s->coded_nbytes, sizing.payload_nbytes);

@@ -12,7 +12,7 @@
 #include "base/try.h"
 
 static const double leap_db = 40;      /* most that one step changes the bound */
-static const double apart_db = 1;      /* bounds that are nearer say nothing of the slope */
+static const double apart_db = 1;      /* between points beside each other leaps hide the slope */
 static const double keep_db = 1.5;     /* of bounds that are nearer the tuner keeps to one */
 static const double leaps_db = 0.1;    /* between bounds that are so near there is a leap, */
 static const double nothing_db = 1e-4; /* or nothing at all */
@@ -71,6 +71,12 @@ static void bracket_set(state *t, point p, point last)
     end->weight = 1;
 }
 
+static void slope_set(floe_bound_search *s, point p, point last)
+{
+    const double slope = (p.excess - last.excess) / (p.at - last.at);
+    s->slope = isnan(slope) ? s->slope : floe_search_clamp(slope, 0.25, 3);
+}
+
 static double next_try(const state *t, point from)
 {
     const floe_bound_search *s = t->s;
@@ -108,11 +114,11 @@ floe_status floe_bound_search_run(floe_bound_search *s)
         if (take(&t, p) || ends)
             return FLOE_OK;
         bracket_set(&t, p, last);
-        if (fabs(p.at - last.at) > apart_db)
-            s->slope = floe_search_clamp((p.excess - last.excess) / (p.at - last.at), 0.25, 3);
-        last = p;
+        if (fabs(p.at - last.at) > apart_db || isnan(t.lo.at + t.hi.at))
+            slope_set(s, p, last);
         if (!narrow(&t, &p))
             return FLOE_OK;
+        last = p;
         p.at = next_try(&t, p);
     }
     return FLOE_OK;

@@ -350,10 +350,10 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     FLOE_TRY(values_find(ctx, &c, values));
     values_set(&c, values);
     floe_sample sample = floe_sample_of(&ctx->cpu, &c.resolve.header, &ctx->err);
+    if (!sample.estimates || params->mode == FLOE_BOUND_PSNR)
+        FLOE_TRY(sample_load(&c, &choice, &sample));
     sample.estimate = estimate;
     sample.user = &c;
-    if (!sample.estimates)
-        FLOE_TRY(sample_load(&c, &choice, &sample));
     return floe_choice_make(&choice, &sample, &values->range, &params->codec);
 }
 
