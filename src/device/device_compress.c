@@ -58,18 +58,7 @@ static void resolve_prepare(compression *c)
 static size_t sample_nbytes(floe_ctx *ctx, const floe_header *header, const floe_choice *choice)
 {
     const floe_sample sample = floe_sample_of(NULL, header, NULL);
-    size_t most = 0;
-    if (choice->n == 1 && header->mode != FLOE_BOUND_RATIO)
-        return 0;
-    if (!sample.estimates)
-        return floe_device_sample_nbytes(ctx, &sample, choice);
-    for (uint32_t i = 0; i < choice->n; i++) {
-        const floe_codec_params params = floe_sample_params(&sample, choice->codecs[i]);
-        const floe_codec_boxes boxes = floe_sample_boxes(&sample, &params);
-        const size_t nbytes = floe_codec_of(choice->codecs[i])->device->estimate_workspace(&boxes);
-        most = nbytes > most ? nbytes : most;
-    }
-    return most;
+    return choice->n > 1 || header->mode == FLOE_BOUND_RATIO ? floe_device_sample_nbytes(ctx, &sample, choice) : 0;
 }
 
 /* The header gets its attributes when all is done: kernels write one without, in front of the room for it. */
@@ -319,23 +308,6 @@ static floe_status bound_resolve(floe_ctx *ctx, compression *c, const floe_devic
 
 /* ---- which codec ------------------------------------------------------------------------------------------------------- */
 
-static floe_status estimate(void *user, const floe_sample *sample, floe_codec_boxes *boxes, double *bits)
-{
-    const compression *c = user;
-    const floe_field *field = &c->field;
-    floe_arena scratch = floe_arena_of(c->sample.room, c->sample.nbytes);
-    boxes->data = field->data;
-    memcpy(boxes->stride, field->stride, sizeof boxes->stride);
-    for (uint32_t b = 0; b < boxes->n; b++) {
-        uint64_t lo[FLOE_MAX_RANK];
-        floe_sample_place(sample, b, lo);
-        for (uint32_t i = 0; i < boxes->rank; i++)
-            boxes->at[b] += (int64_t)lo[i] * field->stride[i];
-    }
-    return floe_codec_of(boxes->params->codec)
-        ->device->estimate(boxes, &scratch, bits, c->ctx->cuda.stream, &c->ctx->err);
-}
-
 floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values)
 {
     const floe_choice choice = floe_choice_of(field, params);
@@ -349,11 +321,8 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     FLOE_TRY(scratch_get(ctx, &c));
     FLOE_TRY(values_find(ctx, &c, values));
     values_set(&c, values);
-    floe_sample sample = floe_sample_of(&ctx->cpu, &c.resolve.header, &ctx->err);
-    if (!sample.estimates || params->mode == FLOE_BOUND_PSNR)
-        FLOE_TRY(sample_load(&c, &choice, &sample));
-    sample.estimate = estimate;
-    sample.user = &c;
+    floe_sample sample;
+    FLOE_TRY(sample_load(&c, &choice, &sample));
     return floe_choice_make(&choice, &sample, &values->range, &params->codec);
 }
 

@@ -51,11 +51,28 @@ static size_t most_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice
     return most;
 }
 
+static size_t estimates_nbytes(const floe_sample *s, const floe_choice *choice)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < choice->n; i++) {
+        const floe_codec_params params = floe_sample_params(s, choice->codecs[i]);
+        const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
+        const size_t nbytes = floe_codec_of(choice->codecs[i])->device->estimate_workspace(&boxes);
+        most = nbytes > most ? nbytes : most;
+    }
+    return most;
+}
+
+/* Whether values are coded before they are estimated, if they are; then by the first codec. */
+static bool is_coded(const floe_sample *s) { return !s->estimates || s->header.mode == FLOE_BOUND_PSNR; }
+
 size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
 {
+    const floe_choice first = {1, {choice->codecs[0]}};
     const floe_sample whole = s->widens ? floe_sample_whole(s) : *s;
-    const size_t part_nbytes = most_nbytes(ctx, s, choice), whole_nbytes = most_nbytes(ctx, &whole, choice);
-    return part_nbytes == 0 || whole_nbytes > part_nbytes ? whole_nbytes : part_nbytes;
+    const size_t nbytes = is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
+                 more = s->estimates ? estimates_nbytes(s, choice) : most_nbytes(ctx, &whole, choice);
+    return nbytes > more ? nbytes : more;
 }
 
 /* A box of the field to device memory. */
@@ -108,13 +125,31 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     return FLOE_OK;
 }
 
+/* By boxes where they are in the field: the room is scratch. */
+static floe_status estimate(void *user, const floe_sample *s, floe_codec_boxes *boxes, double *bits)
+{
+    const floe_device_sample *d = user;
+    floe_arena scratch = floe_arena_of(d->room, d->nbytes);
+    boxes->data = d->field->data;
+    memcpy(boxes->stride, d->field->stride, sizeof boxes->stride);
+    for (uint32_t b = 0; b < boxes->n; b++) {
+        uint64_t lo[FLOE_MAX_RANK];
+        floe_sample_place(s, b, lo);
+        for (uint32_t i = 0; i < boxes->rank; i++)
+            boxes->at[b] += (int64_t)lo[i] * d->field->stride[i];
+    }
+    return floe_codec_of(boxes->params->codec)
+        ->device->estimate(boxes, &scratch, bits, d->ctx->cuda.stream, &d->ctx->err);
+}
+
 floe_status floe_device_sample_load(floe_device_sample *d, floe_sample *s)
 {
     s->values = d->room;
     s->read = read_box;
     s->code = code;
+    s->estimate = estimate;
     s->user = d;
-    return floe_sample_load(s);
+    return is_coded(s) ? floe_sample_load(s) : FLOE_OK;
 }
 
 #endif

@@ -13,9 +13,10 @@ typedef struct floe_device_sample {
     size_t nbytes;
 } floe_device_sample;
 
-/* Device memory for the values and for whichever of the codecs takes most. 0: one of them has no kernels for such values. */
+/* Device memory for the values and for whichever of the codecs takes most. 0: one of them has no kernels for such values, unless the
+ * sample is one that estimates, which all of them can. */
 size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *sample, const floe_choice *choice);
-/* Loads the sample, which reads d as long as it is used. */
+/* Loads the sample, if it is coded; it reads d as long as it is used. */
 floe_status floe_device_sample_load(floe_device_sample *d, floe_sample *sample);
 
 #endif
