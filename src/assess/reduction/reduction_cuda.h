@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* 8 for each of 132 processors */
-    FLOE_REDUCTION_SEARCH_BLOCKS = 264,   /* 2 */
+    FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* that scratch has room for */
+    FLOE_REDUCTION_SEARCH_BLOCKS = 264,   /* of a search */
     FLOE_REDUCTION_BLOCK_PAIRS = 1 << 27, /* blocks count in 32 bits, each pair up to eight times: its bytes */
     FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than 2^30 */
 };
