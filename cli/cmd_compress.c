@@ -153,15 +153,14 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
     return status;
 }
 
-/* Codecs that are named store what they cannot code within the bound as it is. */
+/* A codec that is named may be the wrong one for such a bound; a rate or a precision is what the stream was asked to take. */
 static void judge_size(compress_job *job, const floe_stats *stats)
 {
     const floe_codec codec = job->params.codec;
-    if (!job->warning[0] && (codec == FLOE_CODEC_INTERP || codec == FLOE_CODEC_WAVELET) &&
+    if (!job->warning[0] && codec != FLOE_CODEC_AUTO && !cli_mode_is_size(job->params.mode) &&
         stats->raw_nbytes >= SMALL_NBYTES && stats->stream_nbytes >= stats->raw_nbytes)
         snprintf(job->warning, sizeof job->warning,
-                 "the stream is no smaller than the values: codec %s stores them as they are here; "
-                 "codec lorenzo may take less",
+                 "the stream is no smaller than the values: codec %s gains nothing here; another one may take less",
                  floe_codec_name(codec));
 }
 
@@ -194,24 +193,18 @@ static int judge_bound(compress_job *job, const floe_stats *stats)
 static int make_seekable(compress_job *job)
 {
     floe_error err = {0};
-    const floe_params *params = &job->params;
-    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR ||
-                 params->mode == FLOE_BOUND_RATIO ||
-                 (params->mode == FLOE_BOUND_RATE && params->codec != FLOE_CODEC_ZFP);
-    bool real = job->layout.dtype == FLOE_F32 || job->layout.dtype == FLOE_F64;
-    bool chooses = real && params->codec == FLOE_CODEC_AUTO && params->preset != FLOE_PRESET_FAST &&
-                   params->mode != FLOE_BOUND_LOSSLESS;
+    const uint32_t passes = floe_compress_passes(&job->layout, &job->params);
     if (io_reader_is_seekable(job->reader))
         return 0;
     bool verify = cli_given(job->args, OPT_VERIFY);
-    if (!range && params->fill != FLOE_FILL_AUTO && !verify && !chooses)
+    if (!passes && !verify)
         return 0;
     if (says_all(job))
         fprintf(stderr, "standard input is read more than once (%s): copying it to a temporary file\n",
-                range     ? "the bound needs the range"
-                : verify  ? "--verify"
-                : chooses ? "a sample decides on the codec"
-                          : "--fill auto");
+                passes & FLOE_PASSES_RANGE   ? "the bound needs the range"
+                : verify                     ? "--verify"
+                : passes & FLOE_PASSES_CODEC ? "a sample decides on the codec"
+                                             : "--fill auto");
     return io_reader_spool(job->reader, &err) == FLOE_OK ? 0 : cli_fail_with(&err);
 }
 

@@ -196,8 +196,7 @@ static bool needs_too_much(decompression *d, const waiting_call *call)
     enum { TIMES = 32, BESIDES = 1 << 29 };
     floe_arena plan = floe_arena_plan();
     take_all(d, &plan);
-    const uint64_t out_nbytes =
-        floe_extent_nelems(call->out->rank, call->out->shape) * floe_dtype_size(call->out->dtype);
+    const uint64_t out_nbytes = floe_extent_nbytes(call->out->dtype, call->out->rank, call->out->shape);
     return plan.overflow || (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + out_nbytes);
 }
 
