@@ -19,6 +19,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_DECODING;
+
 enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enough */
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
 

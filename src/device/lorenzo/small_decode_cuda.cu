@@ -17,6 +17,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_DECODING;
+
 enum {
     BLOCKS_A_PROCESSOR = 4, /* of 128 registers a thread: those of 16 MiB of f32 run all at once */
     EARLY = 4,              /* entries of a thread that are on their way with the chunk's header */

@@ -15,6 +15,7 @@
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "field/runs_cuda.cuh"
 #include "stage/quantizer/quantizer_init_math.h"
+#include "stage/quantizer/quantizer_math.h"
 
 namespace
 {

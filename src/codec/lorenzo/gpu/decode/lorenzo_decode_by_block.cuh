@@ -10,7 +10,7 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -227,6 +227,6 @@ FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real st
                    : decode_split_cut<RANK>(t, mode, base, step, source, split_sums_at<RANK>(stage));
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_plain.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 /* Of a mask, this lane's group of each step. */
@@ -312,6 +312,6 @@ static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chun
     return open && emit_numbers<RANK>(t, z, p, entry, base, source) ? TILE_DONE : TILE_BAD;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -150,6 +150,6 @@ FLOE_DEV outcome decode_slot(const floe_lorenzo_decode_call &call, uint32_t slot
     return f.chunk ? decode_found(f, stage) : TILE_DONE;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

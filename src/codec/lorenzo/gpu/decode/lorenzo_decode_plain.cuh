@@ -11,7 +11,7 @@
 
 /* Residuals of a step -> its integers, in the registers of a warp: what floe_lorenzo_decode_step does. Numbers are integers,
  * which wrap, or floats, as long as a bound on all sums says that they stay exact. */
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------ */
@@ -479,6 +479,6 @@ template <int RANK> FLOE_DEV bool entry_is_plain(uint32_t entry, floe_quantizer_
 }
 static_assert(FLOE_TILE_CODED == 0, "no other bits in its entry");
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

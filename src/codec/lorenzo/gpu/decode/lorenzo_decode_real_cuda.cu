@@ -10,6 +10,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_DECODING;
+
 enum {
     /* Encoder huffman: one block a multiprocessor, whose warps share the tables of a chunk. */
     HUFFMAN_WARPS = 12,        /* of 168 registers; fewer where a block has less shared memory */

@@ -16,7 +16,10 @@
 #include "stage/pack/pack.h"
 #include "stage/quantizer/quantizer_math.h"
 
-namespace
+/* Names of these decode/ headers; what they stand for differs from one element type to the other. */
+#define FLOE_LORENZO_DECODING FLOE_R(floe_lorenzo_decoding)
+
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -562,6 +565,6 @@ template <class T> FLOE_DEV void source_residuals(huffman_source &p, uint32_t s,
 
 FLOE_DEV bool source_at_end(const huffman_source &) { return true; }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif
