@@ -79,12 +79,12 @@ FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, u
 FLOE_DEV_COLD bool open_fully(const floe_small_decode_job &job, uint32_t words, small_decode_shared &sh)
 {
     opening &o = sh.o;
-    opening_begin(job.chunk.guess, &o);
+    opening_begin(job.chunk.expected, &o);
     __syncthreads();
     if (threadIdx.x == 0) {
         find_grid(job.chunk, sh.peek, &o);
         if (o.nchunks)
-            validate_chunk(job.chunk.call, job.chunk.guess, 0, sh.record, &o);
+            validate_chunk(job.chunk.call, job.chunk.expected, 0, sh.record, &o);
         if (!o.nchunks || (o.status == FLOE_OK && words != o.head.payload_nwords))
             o.status = FLOE_ERR_FORMAT;
     }
@@ -166,7 +166,7 @@ FLOE_DEV bool load_chunk(const floe_small_decode_job &job, uint64_t nbytes, uint
     *c = words_at(job, likely, nbytes);
     load_header(*c, sh);
     load_early(*c, 0, run);
-    set_targets<RANK>(&job.chunk.guess.full, tile, sh);
+    set_targets<RANK>(&job.chunk.expected.full, tile, sh);
     if (!floe_peek_load(stream, nbytes, 1, 0, &sh.peek) || !floe_peek_record(&sh.peek, nbytes, 1, &record))
         return false;
     if (threadIdx.x == 0)
@@ -271,7 +271,7 @@ FLOE_DEV found_tile find_tile(const floe_small_decode_job &job, uint32_t tile, c
     f.words = c.words + at;
     f.all = r.all;
     f.usual = lorenzo_is_usual(sh.o.words);
-    f.ok = inside && r.n == job.chunk.guess.full.view.ntiles;
+    f.ok = inside && r.n == job.chunk.expected.full.view.ntiles;
     if (inside && entry_is_plain(entry) && split_has_room<RANK>(entry))
         window_open_whole(f.window, f.words, nwords, stage);
     if (!f.usual) {
@@ -384,7 +384,7 @@ template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStr
     static_assert(SHARED_NBYTES + sizeof(small_decode_shared) <= 48 << 10, "what a block has unasked");
     const uint64_t npieces = job.chunk.nbytes / FLOE_CHECKSUM_PIECE + 1; /* a warp each, in the end */
     const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), floe_gpu_limits_cuda().processors);
-    FLOE_LAUNCH_EARLY(small_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,
+    FLOE_LAUNCH_EARLY(small_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.expected.slots,
                       SPLIT_THREADS, SHARED_NBYTES, stream, job, nhash);
     return cudaGetLastError();
 }
@@ -393,6 +393,6 @@ template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStr
 
 int floe_small_decode_cuda(const floe_small_decode_job *job, void *stream)
 {
-    return job->chunk.guess.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
-                                                : (int)launch<2>(*job, (cudaStream_t)stream);
+    return job->chunk.expected.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
+                                                   : (int)launch<2>(*job, (cudaStream_t)stream);
 }

@@ -137,7 +137,7 @@ typedef struct floe_lorenzo_uniform {
 
 /* What begin would find out with this quantizer (NULL: it is not known yet); false: the host cannot know, or chunks differ. */
 bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
-                             floe_lorenzo_uniform *even);
+                             floe_lorenzo_uniform *uniform);
 
 /* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/lorenzo_fused_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
@@ -191,14 +191,14 @@ typedef struct floe_lorenzo_expected_grid {
 
 /* That of a grid that floe_lorenzo_grid made, for a call whose field, box and max_slots are set. */
 void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call,
-                                   floe_lorenzo_expected_grid *guess);
+                                   floe_lorenzo_expected_grid *expected);
 
 /* Chunks to be opened. */
 typedef struct floe_open_job {
     /* records NULL: of a whole stream. Then layout is not looked at, *status becomes FLOE_OK, and what came of it is in each chunk's
      * `opened` alone. Else layout and records are right, *status is FLOE_OK before, and nothing else of the job matters */
     floe_lorenzo_decode_call call;
-    floe_lorenzo_expected_grid guess;
+    floe_lorenzo_expected_grid expected;
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes;    /* or NULL */
