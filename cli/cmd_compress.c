@@ -41,7 +41,7 @@ typedef struct compress_job {
     double seconds;
 } compress_job;
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- what it prints ---------------------------------------------------------------------------------------------- */
 
 static bool says_all(const compress_job *job) { return !job->quiet && !job->json; }
 
@@ -153,7 +153,7 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
     return status;
 }
 
-/* A codec that is named may be the wrong one for such a bound; a rate or a precision is what the stream was asked to take. */
+/* A codec that is named may be the wrong one for such a bound; a rate or a precision is what the stream is to take. */
 static void judge_size(compress_job *job, const floe_stats *stats)
 {
     const floe_codec codec = job->params.codec;
@@ -250,7 +250,7 @@ static int run(compress_job *job)
                                    .progress = cli_progress_update,
                                    .progress_user = &job->progress};
     floe_status status;
-    do { /* a GPU that has too little memory says so before the first byte */
+    do { /* a GPU that has too little memory reports it before the first byte */
         double started = cli_seconds();
         cli_progress_start(&job->progress, "compressing", job->quiet || job->json);
         status = floe_compress_stream(job->ctx, &job->layout, &job->params, &source, &sink, &options);

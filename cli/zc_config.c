@@ -99,7 +99,7 @@ static int fail(const config *c, const char *what)
     return cli_fail(FLOE_ERR_ARGUMENT, "%s, line %d: %s", c->path, c->line, what);
 }
 
-/* Whether the section is one of pictures, which is said once. */
+/* Whether the section is one of pictures, which is reported once. */
 static bool is_of_pictures(config *c, const char *key)
 {
     for (int i = 0; i < NPICTURES; i++) {

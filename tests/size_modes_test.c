@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rate and prec through the public API: what they promise (how much is stored; what is not finite, -0 and fill), that they say
- * so, and that nothing claims more. */
+/* rate and prec through the public API: what they promise (how much is stored; what is not finite, -0 and fill), that streams
+ * report it, and that nothing claims more. */
 #include "tests/api_kit.h"
 #include "tests/hostile_kit.h"
 

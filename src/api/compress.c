@@ -196,7 +196,7 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 
 #endif
 
-/* What a GPU needs for it is asked for before the first byte of the stream: where that cannot be had nothing is written. */
+/* What a GPU needs for it is requested before the first byte of the stream: where that cannot be had nothing is written. */
 static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -376,7 +376,7 @@ static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field 
     return FLOE_OK;
 }
 
-/* What options say beside the values: attributes and progress, of a header that has all else. */
+/* What options hold beside the values: attributes and progress, of a header that has all else. */
 static floe_status options_take(compression *c, const floe_stream_options *options, floe_error *err)
 {
     floe_header *h = &c->header;

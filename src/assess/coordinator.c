@@ -21,7 +21,7 @@ const floe_pair *floe_assessment_host(const floe_assessment *a)
     return a->has_copy ? &a->host : floe_assessment_on_device(a) ? NULL : &a->pair;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------------------- */
+/* ---- what is requested ---------------------------------------------------------------------------------------------- */
 
 /* Spectra are found on the host, if it can be, where the GPU's library for them is missing. */
 static floe_status spectrum_check(const floe_assessment *a, floe_error *err)
@@ -345,7 +345,7 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
     return FLOE_OK;
 }
 
-/* The window pass, where nothing else is asked for: on a GPU it needs no more than the original's range, unless it turns out
+/* The window pass, where nothing else is requested: on a GPU it needs no more than the original's range, unless it turns out
  * that some pair does not count, or is too far off to go the quick way. */
 static floe_status windows_alone_run(floe_assessment *a, floe_assess_report *report, bool *known, floe_error *err)
 {
@@ -375,7 +375,7 @@ static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, 
     floe_power *to = &report->spectrum;
     floe_spectrum_result r;
     if (!isfinite(options.mean[0]) || (a->pair.decoded && !isfinite(options.mean[1])))
-        return FLOE_OK; /* a sum overflowed: there is no spectrum, as the report says already */
+        return FLOE_OK; /* a sum overflowed: there is no spectrum, as the report has already */
     if (a->spectrum_on_device) {
         floe_arena scratch = floe_arena_of(a->scratch, a->scratch_nbytes);
         floe_spectrum_device_take(&a->spectrum_device, &scratch);

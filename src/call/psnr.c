@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The absolute bound for a PSNR. Each try asks the codec for the squared error that encoding would leave, so the bound
+/* The absolute bound for a PSNR. Each try requests from the codec the squared error that encoding would leave, so the bound
  * that is taken is known to reach the aim. Errors spread evenly over +-bound have an RMSE of bound / sqrt(3), so a change
  * of the bound by 1 dB changes the PSNR by 1 dB: two or three tries do. */
 #include <math.h>

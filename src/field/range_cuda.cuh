@@ -212,7 +212,7 @@ FLOE_DEV void floe_range_limit(floe_range_lane<T> *l, typename floe_range_keys<T
 }
 
 /* Of most fields neither end can be fill, and to know that it is enough to have seen some value near each: this group's. False:
- * it does not tell, and is to be noted. All lanes of the warp come here together. */
+ * that does not show, and is to be noted. All lanes of the warp come here together. */
 template <typename T>
 FLOE_DEV bool floe_range_glance(floe_range_lane<T> *l, typename floe_range_keys<T>::key least,
                                 typename floe_range_keys<T>::key most)
@@ -281,7 +281,7 @@ FLOE_DEV void floe_range_look(floe_range_lane<T> *l, const typename floe_range_k
     floe_range_limit(l, all.low, all.low2, all.high, all.high2);
 }
 
-/* Adds a group of keys; all lanes of the warp come here together. WHOLE: all of them are there; else bit j of valid says
+/* Adds a group of keys; all lanes of the warp come here together. WHOLE: all of them are there; else bit j of valid shows
  * so for key j. */
 template <typename T, floe_range_mode MODE, bool WHOLE, int N>
 FLOE_DEV void floe_range_take(floe_range_lane<T> *l, const typename floe_range_keys<T>::key (&k)[N], uint32_t valid,

@@ -296,7 +296,7 @@ static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks)
         c->places[i] = c->desc.stream.header_nbits + floe_min64(i * chunk, nblocks_of(c)) * c->desc.params.maxbits;
 }
 
-/* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller says. */
+/* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller gives. */
 static floe_status decoding_begin(floe_ctx *ctx, const decompress_call *call, floe_zfpx *file, coding *c)
 {
     floe_zfp_stream desc;

@@ -4,7 +4,7 @@
  * before it are made. A persistent kernel whose warps take tile slots in order; while a warp makes a tile into its stage, one
  * warp of the grid finds out where the one before belongs. A kernel of tiles is
  *
- *   a layout    struct that knows what stands around a chunk's tiles. Offsets are bytes, places words of the stream:
+ *   a layout    struct that writes what stands around a chunk's tiles. Offsets are bytes, places words of the stream:
  *                 parts                                   a type with a member ntiles: how many tiles the chunk has
  *                 floe_placer placer()                    see there; its state cleared
  *                 void wait()                             until all that follows may be read

@@ -61,7 +61,7 @@ static void unmake(encoded *m)
     CU(cudaFree(m->dev_stream));
 }
 
-/* n bytes of m->stream, whose number the device knows alone where on_device. The report's status. */
+/* n bytes of m->stream, whose number the device alone has where on_device. The report's status. */
 static uint32_t decode(const encoded *m, uint64_t n, bool on_device)
 {
     floe_device_report report;

@@ -100,7 +100,7 @@ FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint6
     return (const floe_dev_record *)(job.open.stream + nbytes - span);
 }
 
-/* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
+/* This block's pieces of the payloads. Where nothing can be there, who judges the stream reports it. */
 FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
                                   uint32_t *reported, hash_shared &s)
 {
@@ -152,7 +152,7 @@ FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, 
     __syncthreads();
 }
 
-/* The chunk and the tile of a slot in the grid that the stream's header tells. False: there is none. By a block. */
+/* The chunk and the tile of a slot in the grid that the stream's header gives. False: there is none. By a block. */
 FLOE_DEV_COLD bool find_in_grid(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
                                 uint32_t *chunk, uint32_t *tile)
 {
@@ -339,7 +339,7 @@ FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes)
         job.tallies[i] = 0;
 }
 
-/* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
+/* What all other blocks end with. Most have nothing to report, and need not wait for their values to be written. */
 FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *reported)
 {
     __syncthreads();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stream of one chunk, in one kernel, whose blocks do not wait for one another. One judges all of the stream but the payload,
- * one opens the chunk, some check the payload against what the index says. Each of the others finds its tile and decodes
+ * one opens the chunk, some check the payload against what the index holds. Each of the others finds its tile and decodes
  * it, as of the chunk that is expected, whether it is that one or not. The block that is done last reports.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
@@ -52,7 +52,7 @@ FLOE_DEV void report_status(const floe_small_decode_job &job, small_decode_share
 
 /* ---- the payload --------------------------------------------------------------------------------------------------- */
 
-/* This block's share. Where nothing can be there, who judges the stream says so. */
+/* This block's share. Where nothing can be there, who judges the stream reports it. */
 FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
                             small_decode_shared &sh, hash_shared &s)
 {
@@ -217,7 +217,7 @@ FLOE_DEV_COLD void decode_long(const floe_small_decode_job &job, small_decode_sh
         report_status(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
-/* What the chunk's header says of its entries, which stand at word `entries`; n 0: they are not all inside the stream. */
+/* What the chunk's header holds of its entries, which stand at word `entries`; n 0: they are not all inside the stream. */
 struct entry_run {
     uint64_t entries;
     uint32_t n, before, all; /* words of the tiles before the block's, and of all */
@@ -234,7 +234,7 @@ FLOE_DEV entry_run run_of(const chunk_words &c, uint64_t skip, const uint32_t ru
     return r;
 }
 
-/* Tells what comes of opening the chunk. A block. */
+/* Reports what comes of opening the chunk. A block. */
 template <int RANK>
 FLOE_DEV void judge_opening(const floe_small_decode_job &job, uint64_t nbytes, small_decode_shared &sh)
 {
@@ -326,7 +326,7 @@ FLOE_DEV uint32_t take_statuses(floe_small_decode_state *state)
     return status;
 }
 
-/* The block that is done last reports. Most have nothing to tell, and need not wait for their values to be written. One
+/* The block that is done last reports. Most have nothing to report, and need not wait for their values to be written. One
  * thread. */
 FLOE_DEV void finish(const floe_small_decode_job &job, uint64_t nbytes, bool reported)
 {

@@ -188,7 +188,7 @@ static void damage_one(encoded *m, uint8_t *right)
         decode_right(m);
 }
 
-/* Damage that checksums do not tell of. */
+/* Damage that checksums do not find. */
 static void damaged_payloads(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void damaged_payloads(void **state)
     }
 }
 
-/* Damage that they do tell of, and streams that are cut short. */
+/* Damage that they do find, and streams that are cut short. */
 static void damaged_streams(void **state)
 {
     (void)state;

@@ -29,7 +29,7 @@ enum {
 };
 static_assert((int)FLOE_SMALL_MOST == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 
-/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
+/* What a block reports of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
  * before the tile is made, if it is one of those that blocks begin with. */
 enum { LITERALS_SHIFT = 32 };
 #define IS_TAKEN ((uint64_t)1 << 61)
@@ -146,7 +146,7 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
     return t;
 }
 
-/* whole: as fetch_tile says. */
+/* whole: as fetch_tile has it. */
 template <int RANK>
 FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, bool whole,
                               const sink &out, uint32_t *buffers)
@@ -231,7 +231,7 @@ FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &
            floe_lorenzo_too_many_literals(nliterals, chunk.ncells);
 }
 
-/* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
+/* What the block of the last tile reports to all others: whether all is to be done again, or how long the chunk is. */
 FLOE_DEV uint64_t decision_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
 FLOE_DEV bool is_again(uint64_t decision) { return decision & 1; }
 FLOE_DEV uint64_t nbytes_of(uint64_t decision) { return decision >> 1; }
@@ -291,7 +291,7 @@ FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block
     return nfirst < (uint32_t)sh.chunk.view.ntiles ? nfirst + take_ticket(call, 0) : nfirst;
 }
 
-/* Tells what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
+/* Reports what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
 FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
 {
     const uint32_t tile = reload(sh.tile), attempt = reload(sh.attempt);

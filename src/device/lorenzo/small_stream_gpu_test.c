@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole streams of fields of few tiles, those of f32 made by one kernel: bytes against the CPU's, and what is said where they do not fit.
+ * Whole streams of fields of few tiles, those of f32 made by one kernel: bytes against the CPU's, and what is reported where they do not fit.
  * Each failure is followed by a stream that is right: a call leaves no trace for the next.
  */
 #include "tests/gpu/whole_gpu_kit.h"

@@ -27,7 +27,7 @@ typedef struct floe_zfp_device_encode {
     uint64_t encode_nbytes, prim_nbytes;
 } floe_zfp_device_encode;
 
-/* How much scratch there must be: as desc and index say. */
+/* How much scratch there must be: as desc and index have it. */
 floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e);
 void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena);
 floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *e);

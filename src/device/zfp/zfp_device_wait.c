@@ -229,7 +229,7 @@ static void decompression_take(decompression *d, floe_arena *a)
     own_take(&d->own, a);
 }
 
-/* What stream and index say of themselves, as floe_zfp_decompress finds it: not that they are sound. */
+/* What stream and index hold about themselves, as floe_zfp_decompress finds it: not that they are sound. */
 static floe_status decompression_desc(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
 {
     uint8_t head[FLOE_ZFP_HEADER_NBYTES], index_head[FLOE_ZFPX_PEEK_NBYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host knows of chunks and tiles before a GPU looks at them: for plans, and for kernels' arguments. */
+/* What the host computes of chunks and tiles before a GPU looks at them: for plans, and for kernels' arguments. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <string.h>

@@ -20,7 +20,7 @@ enum {
 /* A tile's entry and words. */
 struct tile_words {
     uint32_t entry, encoder;
-    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries say */
+    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries hold */
 };
 
 FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot)

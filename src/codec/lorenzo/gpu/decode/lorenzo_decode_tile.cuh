@@ -245,7 +245,7 @@ FLOE_DEV void window_need(word_window &w, uint32_t n)
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 
-/* What a step says of its groups, this lane's or all of them. */
+/* What a step holds of its groups, this lane's or all of them. */
 struct step_head {
     uint32_t width, most, total; /* total: words of value planes */
     bool flat;

@@ -22,7 +22,7 @@ enum {
     RUN = 16 /* entries of a thread at a time: with 256 threads, all of a chunk of 128 MiB of f32 */
 };
 
-/* What a block knows of its chunk; in shared memory. */
+/* What a block holds of its chunk; in shared memory. */
 struct opening {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the stream's field, and of a full chunk of it */
     uint64_t nchunks, slots;                             /* of the whole grid; of a chunk, as this call numbers them */
@@ -90,7 +90,7 @@ FLOE_DEV void load_run(const uint32_t *words, uint64_t at, uint64_t n, uint64_t 
         run[i] = mine + i < n && at + mine + i < nwords ? words[at + mine + i] : 0;
 }
 
-/* The first entries of this thread, before anybody knows whether the header is right: those that it says are there, inside
+/* The first entries of this thread, before it is known whether the header is right: those that it claims are there, inside
  * the chunk. They are on their way with the header; others may be looked at before they are settled. */
 FLOE_DEV void load_entries(const uint8_t *chunk, uint64_t nbytes, uint32_t run[RUN])
 {

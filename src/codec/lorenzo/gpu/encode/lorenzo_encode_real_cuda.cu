@@ -61,7 +61,7 @@ FLOE_DEV void stats_begin(tile_stats &m, uint32_t chunk)
     m.error = m.pw_error = 0;
 }
 
-/* Lane 0 alone knows what lies there. */
+/* Lane 0 alone has what lies there. */
 FLOE_DEV void stats_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, tile_stats &m)
 {
     if (floe_lane() != 0 || m.chunk == chunk)
@@ -295,7 +295,7 @@ template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &
         prefetch_step<RANK>(reload_rows<RANK>(work->tile), 0);
 }
 
-/* A warp begins with the slot of its own number, and knows one slot ahead; a thread owns a group of each step. */
+/* A warp begins with the slot of its own number, and has one slot ahead; a thread owns a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)

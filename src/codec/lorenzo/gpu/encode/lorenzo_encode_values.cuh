@@ -378,7 +378,7 @@ FLOE_DEV linear reload_linear(const linear &z)
     return l;
 }
 
-/* What the values of a tile tell about exceptions: all as one look at the end. */
+/* What the values of a tile show about exceptions: all as one look at the end. */
 struct checks {
     floe_real error; /* largest |x - y| */
     int32_t least;   /* smallest x - y as the pattern of its high word: INT_MIN is -0, which only -0 gives */
@@ -416,7 +416,7 @@ FLOE_DEV double largest_of(double a, double b, double c)
 {
     b = fabs(b);
     c = fabs(c);
-    b = c > b ? c : b; /* where a NaN gets lost, `far` knows of it */
+    b = c > b ? c : b; /* where a NaN gets lost, `far` has it */
     return b > a ? b : a;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What codec/placer has to know of this codec: what stands around a chunk's tiles, and what is decided when all are made.
+ * What codec/placer needs of this codec: what stands around a chunk's tiles, and what is decided when all are made.
  *
  * Written by it: entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
  * but for the checksum; *end. Nothing at or beyond capacity: that sets *status, unless all is going to be done again: the

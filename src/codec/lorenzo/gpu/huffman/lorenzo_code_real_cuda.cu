@@ -175,7 +175,7 @@ __launch_bounds__(FLOE_PLACE_THREADS,
 {
     floe_dev_begin_early(); /* drafts and codes are there; who places tiles waits for the books' words */
     FLOE_DYNAMIC_SHARED(block_shared, block);
-    if (__syncthreads_or(*call.status != FLOE_OK)) { /* the same for all, whatever others tell meanwhile */
+    if (__syncthreads_or(*call.status != FLOE_OK)) { /* the same for all, whatever others report meanwhile */
         floe_dev_wait();
         return;
     }
