@@ -258,7 +258,7 @@ FLOE_DEV void floe_zfp_finish(bool real, const floe_zfp_head &head, uint32_t *pl
     for (uint32_t i = 0; i < N; i++)
         coefs[i] = FLOE_R(floe_zfp_binary)(v[i] >> min(head.zeros, (uint32_t)FLOE_REAL_BITS - 1));
     if (RANK > 3) {
-        floe_zfp_scatter<REVERSIBLE>(planes, block, share, coefs);
+        floe_zfp_exchange<true, REVERSIBLE>(planes, block, share, coefs);
 #pragma unroll
         for (uint32_t i = 0; i < N; i++)
             v[i] = coefs[i];
@@ -267,7 +267,7 @@ FLOE_DEV void floe_zfp_finish(bool real, const floe_zfp_head &head, uint32_t *pl
         for (uint32_t i = 0; i < N; i++)
             v[floe_zfp_order(RANK)[i]] = coefs[i];
     }
-    floe_zfp_undo_cube<RANK, REVERSIBLE>(v);
+    floe_zfp_cube<RANK, true, REVERSIBLE>(v);
     if (!real)
         return;
     const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(head.e));
