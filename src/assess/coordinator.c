@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
+#include "field/fill_math.h"
 
 typedef unsigned long long ull;
 
@@ -250,16 +251,14 @@ static floe_status original_range(floe_assessment *a, const floe_reduction_resul
 static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *result, floe_error *err)
 {
     uint64_t candidates[2];
-    uint32_t ncandidates = 0;
     floe_range all;
     const floe_dtype dtype = a->has_integers ? a->integers.given.dtype : a->pair.dtype;
     FLOE_TRY(original_range(a, result, &all, err));
-    if (!all.nfinite || !floe_fill_suspect(&all, dtype, candidates, &ncandidates))
-        return FLOE_OK;
+    const uint32_t ncandidates = floe_fill_candidates(&all, dtype, candidates);
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
         FLOE_TRY(original_scan(a, true, candidates[i], &rest, err));
-        a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(dtype, candidates[i]));
+        a->pair.has_fill = floe_fill_holds(&rest, floe_value_of(dtype, candidates[i]));
         fill_set(a, a->pair.has_fill ? candidates[i] : 0);
     }
     return FLOE_OK;

@@ -51,7 +51,7 @@ FLOE_HD bool floe_fill_max_possible(double min, double high, double max)
     return !(high > min) || floe_fill_stands_off(max, min, high, 10);
 }
 
-/* floe_fill_suspect. */
+/* Returns how many candidates there are. */
 FLOE_HD uint32_t floe_fill_candidates(const floe_range *all, floe_dtype dtype, uint64_t candidate_bits[2])
 {
     uint32_t n = 0;
@@ -70,7 +70,7 @@ FLOE_HD uint32_t floe_fill_candidates(const floe_range *all, floe_dtype dtype, u
     return n;
 }
 
-/* floe_fill_confirm. */
+/* rest: with the candidate as fill. */
 FLOE_HD bool floe_fill_holds(const floe_range *rest, double candidate)
 {
     if (rest->nfill < 2 || rest->nfinite < 1 || (candidate >= rest->min && candidate <= rest->max))

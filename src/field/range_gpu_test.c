@@ -31,12 +31,12 @@ static floe_dev_range on_cpu(const floe_field *field, bool has_fill, uint64_t fi
     floe_range_init(&r.range);
     floe_range_scan(&cpu, field, has_fill, fill_bits, &r.range);
     if (detect)
-        floe_fill_suspect(&r.range, field->dtype, candidates, &n);
+        n = floe_fill_candidates(&r.range, field->dtype, candidates);
     for (uint32_t k = 0; k < n && !r.has_fill; k++) {
         floe_range rest;
         floe_range_init(&rest);
         floe_range_scan(&cpu, field, true, candidates[k], &rest);
-        if (floe_fill_confirm(&rest, floe_value_of(field->dtype, candidates[k])))
+        if (floe_fill_holds(&rest, floe_value_of(field->dtype, candidates[k])))
             r = (floe_dev_range){.range = rest, .has_fill = 1, .fill_bits = candidates[k]};
     }
     return r;

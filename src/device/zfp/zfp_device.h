@@ -75,7 +75,7 @@ typedef struct floe_zfp_decompression {
     const floe_zfp_stream *stream; /* as the caller gave it */
     const void *index;
     uint64_t index_nbytes;
-    const floe_field *out; /* resolved */
+    const floe_field *out; /* resolved, but where the call begins */
 } floe_zfp_decompression;
 
 /* Of a stream or an index in device memory: by the CPU, as what takes time is one lane's work. */
@@ -83,7 +83,7 @@ typedef struct floe_zfp_indexing {
     const void *src;
     uint64_t nbytes;
     const floe_zfp_stream *stream; /* as the caller gave it */
-    floe_zfp_index *index;         /* checked */
+    floe_zfp_index *index;         /* checked, but where the call begins */
 } floe_zfp_indexing;
 
 /* The range of the values of a field in device memory, of f32 or f64. */
