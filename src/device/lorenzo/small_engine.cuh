@@ -246,7 +246,7 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
         call.chunks->attempt = 1;
         *call.retry = 1;
     } else {
-        *call.end = floe_lorenzo_chunk_finish(call, 0, call.first_offset, start, end - start, parts);
+        *call.end = floe_lorenzo_places{call, 0}.finish(0, call.first_offset, start, end - start, parts);
         if (*call.end > call.capacity)
             atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
     }
@@ -297,7 +297,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     const uint32_t tile = reload(sh.tile), attempt = reload(sh.attempt);
     const floe_place_state state = floe_lorenzo_state_of(call, attempt);
     const floe_lorenzo_parts parts = floe_lorenzo_parts_of(call, &sh.chunk, 0);
-    const uint64_t start = floe_lorenzo_start(call.first_offset, parts);
+    const uint64_t start = floe_lorenzo_places::start(call.first_offset, parts);
     if (threadIdx.x == 0)
         floe_store_shared_state(state.slots + tile,
                                 FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);

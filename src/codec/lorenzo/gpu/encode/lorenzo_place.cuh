@@ -75,32 +75,6 @@ FLOE_DEV void floe_lorenzo_store(const floe_lorenzo_encode_call &call, uint64_t 
         ((uint32_t *)call.stream)[word] = value;
 }
 
-/* The chunk is complete: all that needed its size. Returns where the next record begins (bytes). One lane. */
-FLOE_DEV uint64_t floe_lorenzo_chunk_finish(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t offset,
-                                            uint64_t start, uint64_t nwords, const floe_lorenzo_parts &p)
-{
-    const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
-    floe_dev_chunk *chunk = call.chunks + c;
-    chunk->entries_at = 4 * (start - p.ntiles);
-    chunk->payload_at = 4 * start;
-    chunk->payload_nwords = nwords;
-    chunk->book_nwords = p.book_nwords;
-    call.records[c].offset = offset;
-    call.records[c].nbytes = end - payload;
-    floe_lorenzo_store(call, payload / 4 + 14, (uint32_t)nwords);
-    floe_lorenzo_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
-    if (end % 8)
-        floe_lorenzo_store(call, end / 4, 0);
-    return (end + 7) & ~(uint64_t)7;
-}
-
-/* The payload's first word in a record that begins there. */
-FLOE_DEV uint64_t floe_lorenzo_start(uint64_t offset, const floe_lorenzo_parts &p)
-{
-    return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
-           p.ntiles;
-}
-
 /* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
  * so many threads. */
 FLOE_DEV_COLD void floe_chunk_prefix_write(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
@@ -172,14 +146,28 @@ struct floe_lorenzo_places {
     {
         return floe_lorenzo_parts_of(call, call.chunks + c, c);
     }
-    __device__ __forceinline__ uint64_t start(uint64_t offset, const parts &p) const
+    /* The payload's first word in a record that begins there. */
+    FLOE_DEV uint64_t start(uint64_t offset, const parts &p)
     {
-        return floe_lorenzo_start(offset, p);
+        return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
+               p.ntiles;
     }
     __device__ __forceinline__ uint64_t finish(uint64_t c, uint64_t offset, uint64_t start, uint64_t nwords,
                                                const parts &p) const
     {
-        return floe_lorenzo_chunk_finish(call, c, offset, start, nwords, p);
+        const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
+        floe_dev_chunk *chunk = call.chunks + c;
+        chunk->entries_at = 4 * (start - p.ntiles);
+        chunk->payload_at = 4 * start;
+        chunk->payload_nwords = nwords;
+        chunk->book_nwords = p.book_nwords;
+        call.records[c].offset = offset;
+        call.records[c].nbytes = end - payload;
+        floe_lorenzo_store(call, payload / 4 + 14, (uint32_t)nwords);
+        floe_lorenzo_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
+        if (end % 8)
+            floe_lorenzo_store(call, end / 4, 0);
+        return (end + 7) & ~(uint64_t)7;
     }
     __device__ __forceinline__ void end(uint64_t offset) const
     {
