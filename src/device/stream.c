@@ -199,11 +199,11 @@ floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status
     if (!s->needs_index || s->salvages)
         return status;
     floe_arena_take(&plan, floe_stream_index_nbytes(s), 1);
-    floe_status said = floe_ctx_workspace(ctx, &plan, &arena);
-    if (said == FLOE_OK)
-        said = floe_stream_index_load(s, arena.base, &ctx->err);
-    if (floe_status_is_damage(said))
-        return said;
+    floe_status result = floe_ctx_workspace(ctx, &plan, &arena);
+    if (result == FLOE_OK)
+        result = floe_stream_index_load(s, arena.base, &ctx->err);
+    if (floe_status_is_damage(result))
+        return result;
     ctx->err = why;
     return status;
 }
