@@ -12,10 +12,10 @@
 #include "codec/resolve/resolve_math.h"
 
 enum { TRIES = 18 };
-static const double aim_db = 0.1;                   /* above what is asked for, and as much is near enough */
+static const double aim_db = 0.1;                   /* above what is requested, and as much is near enough */
 static const double margin_db = 1e-6;               /* for rounding in the sums */
 static const double exact_db = -1000;               /* where there is no error */
-static const double far_db = 40;                    /* where it cannot be told */
+static const double far_db = 40;                    /* where it cannot be computed */
 static const double uniform_db = 4.771212547196624; /* 20 log10(sqrt(3)) */
 
 typedef struct search {

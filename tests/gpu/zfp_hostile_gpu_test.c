@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bare zfp streams and indexes that are cut, damaged or made up: nothing bad comes of them on a GPU, and it shows what the CPU
- * says.
+ * reports.
  *
  *     ZFP_MUTATIONS=1000 zfp_hostile_gpu_test
  */
