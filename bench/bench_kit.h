@@ -58,7 +58,7 @@ static inline void *bench_alloc(uint64_t nbytes)
     return memset(p, 0, (size_t)nbytes);
 }
 
-/* Is a case of this name asked for? The words from `first` on are parts of names; none: all cases. */
+/* Is a case of this name requested? The words from `first` on are parts of names; none: all cases. */
 static inline bool bench_is_chosen(const char *name, int argc, char **argv, int first)
 {
     bool chosen = first >= argc;

@@ -40,7 +40,7 @@ typedef struct bench_case {
     bool host;
 } bench_case;
 
-/* Bounds as 1e-3 of the range of these fields, given as abs where it says so: ABS is replaced by that number. */
+/* Bounds as 1e-3 of the range of these fields, given as abs where ABS stands in them: it is replaced by that number. */
 static const bench_case cases[] = {
     {"fast_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=fast", false},
@@ -362,7 +362,7 @@ static bool run_host(bench_data *d)
     return *verdict == 0;
 }
 
-/* By all three clocks; a codec that waits knows one. */
+/* By all three clocks; a codec that waits has one. */
 static void time_all(bench_data *d, call_fn async, call_fn wait, double *t)
 {
     wait(d);

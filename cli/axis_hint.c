@@ -15,7 +15,7 @@ enum {
     RUN = 16,      /* residuals in a row at each */
     NSAMPLES = NPLACES * RUN,
     CORNERS = 1 << FLOE_MAX_RANK,
-    MIN_ELEMS = 4096 /* of a field: below, a sample says little */
+    MIN_ELEMS = 4096 /* of a field: below, a sample shows little */
 };
 static const double STRONG = 3; /* so many times smaller residuals make a hint */
 static const double WILD = 1e6; /* residuals so many times the usual ones are outliers */
@@ -143,7 +143,7 @@ static bool find_best(const sample *s, const order *given, order *best, double *
 static bool is_much_worse(const order *given, const order *best)
 {
     const double *g = given->quartile, *b = best->quartile;
-    if (b[2] > WILD * g[1]) /* outliers everywhere: how many corners they touch says nothing about the axes */
+    if (b[2] > WILD * g[1]) /* outliers everywhere: how many corners they touch shows nothing about the axes */
         return false;
     return g[0] >= STRONG * b[0] && g[1] > STRONG * b[1] && g[2] > STRONG * b[2];
 }

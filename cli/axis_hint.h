@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mixed-up axes are the most common mistake with raw files. A sample tells when another order of the same axes predicts
+/* Mixed-up axes are the most common mistake with raw files. A sample shows when another order of the same axes predicts
  * the values much better. */
 #ifndef FLOE_CLI_AXIS_HINT_H
 #define FLOE_CLI_AXIS_HINT_H

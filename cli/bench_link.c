@@ -25,7 +25,7 @@ int bench_link_parse(const char *text, double *bytes_per_s)
 }
 
 /* With n chunks the slowest of three steps sets the pace, and one chunk's time in the others is added. Sending is as slow as raw
- * where the link is as fast as breaks_even says: either it is that slowest step, or another one is. */
+ * where the link is as fast as breaks_even has it: either it is that slowest step, or another one is. */
 bench_transfer bench_transfer_of(const bench_row *row, double bytes_per_s)
 {
     const double raw = (double)row->raw_nbytes, stream = (double)row->stream_nbytes, n = (double)row->nchunks;

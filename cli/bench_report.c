@@ -6,7 +6,7 @@
 #include "cli/json.h"
 #include "cli/say.h"
 
-/* The processor's name as the system tells it, or "". */
+/* The processor's name as the system reports it, or "". */
 static void processor_name(char *name, size_t capacity)
 {
     char line[256];

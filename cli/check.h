@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `floe check` and `floe stat` share: metrics and options understood, gates, and a report said in three forms. */
+/* What `floe check` and `floe stat` share: metrics and options understood, gates, and a report in three forms. */
 #ifndef FLOE_CLI_CHECK_H
 #define FLOE_CLI_CHECK_H
 
@@ -53,13 +53,13 @@ int check_gates_say(const check_gates *gates);
 int check_metric_add(floe_metric_set *set, const char *word);
 /* Whether --metrics names a figure: the first that it names. */
 bool check_figure_listed(const cli_args *args, char word[CLI_TEXT]);
-/* All that is asked for: --metrics and the gates, and what --config wishes for if the fields have it; nothing of these: all
+/* All that is requested: --metrics and the gates, and what --config wishes for if the fields have it; nothing of these: all
  * that applies. */
 int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set,
                   floe_metric_set *wished);
 /* Says on standard error which options were given and changed nothing, as no metric that was found depends on them. */
 void check_options_idle_say(const cli_args *args, const floe_metric_set *found);
-/* All options but the metrics. stream (may be NULL): a .floe file that is compared, which knows its bound and fill value. */
+/* All options but the metrics. stream (may be NULL): a .floe file that is compared, which has its bound and fill value. */
 int check_options(const cli_args *args, const floe_info *stream, floe_assess_options *options);
 /* --memory, or half of the machine's. */
 int check_memory(const cli_args *args, uint64_t *nbytes);
@@ -79,7 +79,7 @@ typedef struct check_left_out_list {
     uint32_t count;
 } check_left_out_list;
 
-/* What was asked for. */
+/* What was requested. */
 typedef struct check_request {
     const floe_field *original, *decoded; /* decoded: NULL where there is one field */
     const floe_assess_options *options;
@@ -90,7 +90,7 @@ void check_left_out_add(check_left_out_list *list, const char *name, const char 
 /* Adds to `set` what is wished for and can be found, to the list what cannot. */
 void check_wishes_add(const floe_ctx_options *machine, const check_request *request, const floe_metric_set *wished,
                       floe_metric_set *set, check_left_out_list *list);
-/* Adds what groups that were asked for hold and is not among `computed`. */
+/* Adds what groups that were requested hold and is not among `computed`. */
 void check_left_out_find(const check_request *request, const floe_metric_set *computed, check_left_out_list *list);
 /* A line on standard error for each reason. */
 void check_left_out_say(const check_left_out_list *list);

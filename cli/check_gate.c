@@ -82,7 +82,7 @@ static int find(check_gate *gate)
         return 0;
     }
     if (floe_metric_find(gate->name, &gate->number) != FLOE_OK) {
-        const int failed = check_metric_add(&set, gate->name); /* says what the name may have been meant to be */
+        const int failed = check_metric_add(&set, gate->name); /* prints what the name may have been meant to be */
         return failed ? failed
                       : cli_fail(FLOE_ERR_ARGUMENT, "'%s' is a group of metrics; a gate needs one", gate->name);
     }

@@ -26,7 +26,7 @@ void check_input_free(check_input *input)
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
-/* What the input itself says; false: nothing. */
+/* What the input itself holds; false: nothing. */
 static bool find_layout(const check_input *input, floe_field *layout)
 {
     const floe_field *known = io_reader_layout(input->reader);
@@ -55,7 +55,7 @@ static int check_known(const check_input *input, const floe_field *known, const 
     return 0;
 }
 
-/* Two that say what they are, and differ. */
+/* Two that give what they are, and differ. */
 static int fail_differ(const check_input *a, const floe_field *at, const check_input *b, const floe_field *bt)
 {
     char has[2 * CLI_TEXT], other[2 * CLI_TEXT];
@@ -65,7 +65,7 @@ static int fail_differ(const check_input *a, const floe_field *at, const check_i
                     io_reader_name(b->reader), other);
 }
 
-/* The layout that inputs tell, where one does; *who is its number. */
+/* The layout that inputs give, where one does; *who is its number. */
 static int gather_told(check_input *inputs, uint32_t ninputs, const floe_field *given, floe_field *layout,
                        uint32_t *who)
 {

@@ -19,10 +19,10 @@ typedef struct check_input {
 /* Opens it and finds out what it is. Must be freed either way. */
 int check_input_open(check_input *input, const char *path);
 
-/* What --shape (or --dims) and --dtype say, and what inputs say themselves, must be one layout. */
+/* What --shape (or --dims) and --dtype give, and what inputs hold themselves, must be one layout. */
 int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninputs, floe_field *layout);
 
-/* Maps an array or decodes a stream, where `machine` says: the CPU, from then on, where cli_ctx_retreat leads there. A field of
+/* Maps an array or decodes a stream, on `machine`: the CPU, from then on, where cli_ctx_retreat leads there. A field of
  * more than *memory_nbytes is decoded to a temporary file; what is taken is subtracted. Where --memory was given scratch counts,
  * too, beyond 8 MB. */
 int check_input_load(const cli_args *args, floe_ctx_options *machine, check_input *input, const floe_field *layout,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a group holds that does not fit the field, the memory or this build: said, so that nobody takes it for forgotten. */
+/* What a group holds that does not fit the field, the memory or this build: reported, so that nobody takes it for forgotten. */
 #include <string.h>
 
 #include "cli/check.h"
@@ -27,7 +27,7 @@ static floe_status metric_ask(floe_ctx *ctx, const check_request *request, uint3
     return floe_assess(ctx, request->original, request->decoded, &options, &report);
 }
 
-/* The library's reason: a call that asks for the metric by its name fails before it reads anything. */
+/* The library's reason: a call that requests the metric by its name fails before it reads anything. */
 static bool reason_find(floe_ctx *ctx, const check_request *request, uint32_t number, char why[CHECK_WHY])
 {
     if (metric_ask(ctx, request, number) == FLOE_OK)
@@ -36,7 +36,7 @@ static bool reason_find(floe_ctx *ctx, const check_request *request, uint32_t nu
     return true;
 }
 
-/* Without memory no call gets further than to say that it lacks some. One that fails otherwise asks for what is not there. */
+/* Without memory no call gets further than to report that it lacks some. One that fails otherwise requests what is not there. */
 void check_wishes_add(const floe_ctx_options *machine, const check_request *request, const floe_metric_set *wished,
                       floe_metric_set *set, check_left_out_list *list)
 {

@@ -127,7 +127,7 @@ int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gat
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
 
-/* A whole number, whose range the library knows. */
+/* A whole number, whose range the library has. */
 static int number(const cli_args *args, cli_option_id id, uint32_t *value)
 {
     const char *text = cli_value(args, id);

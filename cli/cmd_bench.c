@@ -50,7 +50,7 @@ static int array_create(bench_array *array, const char *name, const floe_field *
         return cli_fail(FLOE_ERR_ARGUMENT, "there is nothing to measure: '%s' is empty", name);
     array->nbytes = nelems * floe_dtype_size(layout->dtype);
     array->original = array->decoded = *layout;
-    array->capacity = floe_compress_bound(layout, params) + array->nbytes / 4 + 4096; /* zfp may ask for more */
+    array->capacity = floe_compress_bound(layout, params) + array->nbytes / 4 + 4096; /* zfp may need more */
     array->original.data = malloc(array->nbytes);
     array->decoded.data = malloc(array->nbytes);
     array->stream = malloc(array->capacity);

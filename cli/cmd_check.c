@@ -26,7 +26,7 @@ typedef struct check_job {
 
 static const check_input *decoded(const check_job *job) { return job->nfields > 1 ? &job->inputs[1] : NULL; }
 
-/* ---- what is asked for -------------------------------------------------------------------------------------------- */
+/* ---- what is requested -------------------------------------------------------------------------------------------- */
 
 /* Figures are those of a .floe file. */
 static int figures_check(const check_job *job)
@@ -192,7 +192,7 @@ static void wishes_add(check_job *job)
         check_metric_add(metrics, "n");
 }
 
-/* Where a group was asked for, by name or as part of all: what of it is not there, and why. */
+/* Where a group was requested, by name or as part of all: what of it is not there, and why. */
 static void left_out_say(check_job *job)
 {
     const check_request request = request_of(job);
@@ -226,7 +226,7 @@ static void word_add(char *list, size_t capacity, const char *word)
     snprintf(list + n, capacity - n, "%s%s", n ? ", " : "", word);
 }
 
-/* All else is found while the fields are read through: what of that which was asked for is not. */
+/* All else is found while the fields are read through: what of that which was requested is not. */
 static void copies_list(const check_job *job, char list[512])
 {
     const floe_assess_options *o = &job->options;

@@ -34,22 +34,22 @@ typedef struct compress_job {
     cli_collapse sample;
     unsigned char *head; /* of the stream, to read the resolved bound from: CLI_STREAM_HEAD_NBYTES */
     size_t head_nbytes;
-    bool bound_said;
+    bool bound_printed;
     cli_progress progress;
     char hint[2 * CLI_TEXT];
     char warning[4 * CLI_TEXT]; /* that nearly all is lost, a ratio is missed, or nothing is gained; "": no */
     double seconds;
 } compress_job;
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- what it prints ---------------------------------------------------------------------------------------------- */
 
-static bool says_all(const compress_job *job) { return !job->quiet && !job->json; }
+static bool prints_all(const compress_job *job) { return !job->quiet && !job->json; }
 
 static void say_layout(const compress_job *job)
 {
     char text[2 * CLI_TEXT];
     cli_layout_text(job->layout.rank, job->layout.shape, job->layout.dtype, text);
-    if (says_all(job))
+    if (prints_all(job))
         fprintf(stderr, "%s\n", text);
 }
 
@@ -69,18 +69,18 @@ static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
 }
 
 /* Says the resolved bound as soon as the header stands in the head. */
-static void say_bound(compress_job *job)
+static void print_bound(compress_job *job)
 {
     floe_info info = {.size = sizeof info};
     char text[2 * CLI_TEXT];
-    if (job->bound_said || !says_all(job) || floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
+    if (job->bound_printed || !prints_all(job) || floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
         return;
     bound_text(&info, text);
     fprintf(stderr, "bound %s\n", text);
-    job->bound_said = true;
+    job->bound_printed = true;
 }
 
-static void say_result(const compress_job *job, const floe_stats *stats)
+static void print_result(const compress_job *job, const floe_stats *stats)
 {
     char raw[CLI_TEXT], packed[CLI_TEXT], error[CLI_TEXT];
     double bits = stats->nelems ? 8.0 * (double)stats->stream_nbytes / (double)stats->nelems : 0;
@@ -139,7 +139,7 @@ static floe_status keep_head_and_write(void *user, const void *src, size_t nbyte
     if (n > 0) {
         memcpy(job->head + job->head_nbytes, src, n);
         job->head_nbytes += n;
-        say_bound(job);
+        print_bound(job);
     }
     return job->sink.write(job->sink.user, src, nbytes);
 }
@@ -153,15 +153,14 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
     return status;
 }
 
-/* Codecs that are named store what they cannot code within the bound as it is. */
+/* A codec that is named may be the wrong one for such a bound; a rate or a precision is what the stream is to take. */
 static void judge_size(compress_job *job, const floe_stats *stats)
 {
     const floe_codec codec = job->params.codec;
-    if (!job->warning[0] && (codec == FLOE_CODEC_INTERP || codec == FLOE_CODEC_WAVELET) &&
+    if (!job->warning[0] && codec != FLOE_CODEC_AUTO && !cli_mode_is_size(job->params.mode) &&
         stats->raw_nbytes >= SMALL_NBYTES && stats->stream_nbytes >= stats->raw_nbytes)
         snprintf(job->warning, sizeof job->warning,
-                 "the stream is no smaller than the values: codec %s stores them as they are here; "
-                 "codec lorenzo may take less",
+                 "the stream is no smaller than the values: codec %s gains nothing here; another one may take less",
                  floe_codec_name(codec));
 }
 
@@ -194,24 +193,18 @@ static int judge_bound(compress_job *job, const floe_stats *stats)
 static int make_seekable(compress_job *job)
 {
     floe_error err = {0};
-    const floe_params *params = &job->params;
-    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR ||
-                 params->mode == FLOE_BOUND_RATIO ||
-                 (params->mode == FLOE_BOUND_RATE && params->codec != FLOE_CODEC_ZFP);
-    bool real = job->layout.dtype == FLOE_F32 || job->layout.dtype == FLOE_F64;
-    bool chooses = real && params->codec == FLOE_CODEC_AUTO && params->preset != FLOE_PRESET_FAST &&
-                   params->mode != FLOE_BOUND_LOSSLESS;
+    const uint32_t passes = floe_compress_passes(&job->layout, &job->params);
     if (io_reader_is_seekable(job->reader))
         return 0;
     bool verify = cli_given(job->args, OPT_VERIFY);
-    if (!range && params->fill != FLOE_FILL_AUTO && !verify && !chooses)
+    if (!passes && !verify)
         return 0;
-    if (says_all(job))
+    if (prints_all(job))
         fprintf(stderr, "standard input is read more than once (%s): copying it to a temporary file\n",
-                range     ? "the bound needs the range"
-                : verify  ? "--verify"
-                : chooses ? "a sample decides on the codec"
-                          : "--fill auto");
+                passes & FLOE_PASSES_RANGE   ? "the bound needs the range"
+                : verify                     ? "--verify"
+                : passes & FLOE_PASSES_CODEC ? "a sample decides on the codec"
+                                             : "--fill auto");
     return io_reader_spool(job->reader, &err) == FLOE_OK ? 0 : cli_fail_with(&err);
 }
 
@@ -257,7 +250,7 @@ static int run(compress_job *job)
                                    .progress = cli_progress_update,
                                    .progress_user = &job->progress};
     floe_status status;
-    do { /* a GPU that has too little memory says so before the first byte */
+    do { /* a GPU that has too little memory reports it before the first byte */
         double started = cli_seconds();
         cli_progress_start(&job->progress, "compressing", job->quiet || job->json);
         status = floe_compress_stream(job->ctx, &job->layout, &job->params, &source, &sink, &options);
@@ -271,7 +264,7 @@ static int run(compress_job *job)
         return cli_fail_with(&err);
     int failed = judge_bound(job, &stats);
     judge_size(job, &stats);
-    if (!failed && job->warning[0] && says_all(job))
+    if (!failed && job->warning[0] && prints_all(job))
         fprintf(stderr, "warning: %s\n", job->warning);
     if (!failed && cli_given(job->args, OPT_VERIFY))
         failed = verify_output(job);
@@ -282,7 +275,7 @@ static int run(compress_job *job)
     if (job->json)
         json_result(job, &stats);
     else if (!job->quiet)
-        say_result(job, &stats);
+        print_result(job, &stats);
     return cli_stdout_finish(0);
 }
 
@@ -337,7 +330,7 @@ static int prepare(compress_job *job)
         return failed;
     if (!job->quiet)
         cli_axis_hint(job->reader, &job->layout, job->hint);
-    if (job->hint[0] && says_all(job))
+    if (job->hint[0] && prints_all(job))
         fprintf(stderr, "note: %s\n", job->hint);
     return 0;
 }

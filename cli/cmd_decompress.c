@@ -35,7 +35,7 @@ typedef struct decompress_job {
     double seconds;
 } decompress_job;
 
-/* Once the header is read: says what comes and writes the header of a .npy file. */
+/* Once the header is read: prints what comes and writes the header of a .npy file. */
 static floe_status begin(decompress_job *job, floe_error *err)
 {
     char text[2 * CLI_TEXT];
@@ -96,7 +96,7 @@ static void lost_value_text(const floe_info *info, char text[CLI_TEXT])
         snprintf(text, CLI_TEXT, "%s", is_integer ? "the least number" : "NaN");
 }
 
-/* Says how it went; the exit code tells whether chunks were lost. */
+/* Says how it went; the exit code shows whether chunks were lost. */
 static int finish(const decompress_job *job)
 {
     floe_stats stats = {.size = sizeof stats};
@@ -162,7 +162,7 @@ static int run(decompress_job *job)
                                    .damaged_user = &job->lost,
                                    .level = job->level};
     floe_status status;
-    do { /* a GPU that has too little memory says so before the first value */
+    do { /* a GPU that has too little memory reports it before the first value */
         double started = cli_seconds();
         cli_progress_start(&job->progress, "decompressing", job->quiet || job->json);
         status = floe_decompress_stream(job->ctx, &source, &sink, &options, &job->info);

@@ -72,7 +72,7 @@ static int write_field(io_writer *writer, const char *kind, const floe_field *la
     return io_writer_commit(writer, &err) == FLOE_OK ? 0 : cli_fail_with(&err);
 }
 
-static void say_result(const cli_args *args, const io_writer *writer, const floe_field *layout, uint64_t seed)
+static void print_result(const cli_args *args, const io_writer *writer, const floe_field *layout, uint64_t seed)
 {
     char text[2 * CLI_TEXT];
     cli_json json;
@@ -122,7 +122,7 @@ int cmd_fields(const cli_args *args)
     failed =
         write_field(writer, args->operand[0], &layout, seed, cli_given(args, OPT_QUIET) || cli_given(args, OPT_JSON));
     if (!failed)
-        say_result(args, writer, &layout, seed);
+        print_result(args, writer, &layout, seed);
     io_writer_free(&writer);
     return failed ? failed : cli_stdout_finish(0);
 }

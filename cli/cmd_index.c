@@ -21,7 +21,7 @@ typedef struct index_job {
     floe_zfp_index index;
 } index_job;
 
-static void say_result(const index_job *job)
+static void print_result(const index_job *job)
 {
     const floe_index_spec *spec = &job->index.spec;
     const uint64_t nblocks = cli_zfp_nblocks(&job->stream), nchunks = (nblocks - 1) / spec->chunk + 1;
@@ -86,7 +86,7 @@ int cmd_index(const cli_args *args)
     if (!failed && !(failed = make(&job)))
         failed = cli_output_write(args, out, job.reader, NULL, job.index.data, job.index.nbytes);
     if (!failed)
-        say_result(&job);
+        print_result(&job);
     floe_ctx_free(&job.ctx);
     io_reader_free(&job.reader);
     free(job.index.data);

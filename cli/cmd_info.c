@@ -13,7 +13,7 @@
 
 enum {
     PLAN_CAPACITY = 1 << 14,
-    PLANS = 16 /* chunks of which it is said */
+    PLANS = 16 /* chunks of which it is reported */
 };
 
 typedef struct info_job {

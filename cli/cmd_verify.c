@@ -77,7 +77,7 @@ static int open_original(verify_job *job, const char *path, floe_field *field)
     return 0;
 }
 
-static void say_result(const verify_job *job, const floe_stats *stats)
+static void print_result(const verify_job *job, const floe_stats *stats)
 {
     char bound[CLI_TEXT], absolute[CLI_TEXT];
     cli_real_text(job->info.bound, bound);
@@ -118,7 +118,7 @@ static int verify_against(verify_job *job, const char *path)
     if (job->json && (status == FLOE_OK || status == FLOE_ERR_BOUND))
         print_json(job, &stats, status == FLOE_OK, floe_ctx_message(job->ctx));
     else if (status == FLOE_OK && !job->quiet)
-        say_result(job, &stats);
+        print_result(job, &stats);
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, job->reader, NULL);
 }
 

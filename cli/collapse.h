@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a bound so wide that nearly all values of a field may become one? A sample of the values says so, taken while they pass. */
+/* Is a bound so wide that nearly all values of a field may become one? A sample of the values reports it, taken while they pass. */
 #ifndef FLOE_CLI_COLLAPSE_H
 #define FLOE_CLI_COLLAPSE_H
 

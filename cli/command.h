@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table of commands and options, and what was typed. --help, the man page, the shell completions, the parser and the
- * suggestions all read the same table (command_table.c), so none of them can say what another does not know.
+ * suggestions all read the same table (command_table.c), so none of them can print what another does not have.
  */
 #ifndef FLOE_CLI_COMMAND_H
 #define FLOE_CLI_COMMAND_H

@@ -24,7 +24,7 @@ typedef struct cli_lost {
 
 /* A `damaged` of floe_stream_options; user is the cli_lost. */
 void cli_lost_add(void *lost, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
-/* After the last one: says that there were more than are named. */
+/* After the last one: prints that there were more than are named. */
 void cli_lost_finish(const cli_lost *lost);
 /* "chunks_lost" and "lost". */
 void cli_lost_json(const cli_lost *lost, cli_json *json, uint32_t rank);

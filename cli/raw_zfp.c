@@ -396,7 +396,7 @@ int cli_raw_zfp_compress(const cli_args *args)
 
 /* ---- decompress ----------------------------------------------------------------------------------------------------- */
 
-/* What is known of the stream: given by options, or what the index or the stream itself says. */
+/* What is known of the stream: given by options, or what the index or the stream itself holds. */
 static int describe(zfp_job *job, const void *src, uint64_t nbytes, const void *index, uint64_t index_nbytes,
                     bool *given)
 {

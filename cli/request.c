@@ -288,7 +288,7 @@ bool cli_ctx_retreat(const cli_args *args, floe_status status, floe_ctx_options 
     return floe_ctx_create(ctx, options) == FLOE_OK;
 }
 
-/* The GPU where one is usable; else the CPU, and says why. */
+/* The GPU where one is usable; else the CPU, and reports why. */
 static floe_status create_anywhere(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx)
 {
     options->backend = FLOE_BACKEND_CUDA;
@@ -308,7 +308,7 @@ int cli_memory(const cli_args *args, cli_option_id id, uint64_t *nbytes)
     return 0;
 }
 
-/* What a stream may ask of this machine. */
+/* What a stream may take of this machine. */
 static int limits(const cli_args *args, floe_ctx_options *options)
 {
     const char *text = cli_value(args, OPT_MAX_ELEMS);

@@ -15,9 +15,9 @@ int cli_shape_parse(const char *option, const char *text, uint32_t *rank, uint64
 
 /* --shape or --dims, and --dtype: rank is 0, dtype is 0 where not given. */
 int cli_layout_given(const cli_args *args, floe_field *layout);
-/* Refuses a raw input that begins as a file of another format does, unless --raw says that it is none. */
+/* Refuses a raw input that begins as a file of another format does, unless --raw is given. */
 int cli_raw_check(const cli_args *args, io_reader *reader);
-/* --shape or --dims, and --dtype of an input: what a .npy file says must agree with what is given; a raw one needs both. */
+/* --shape or --dims, and --dtype of an input: what a .npy file holds must agree with what is given; a raw one needs both. */
 int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout);
 
 /* The bound and how to code. The default is the bound where none is given; NULL: then that is an error. */
@@ -40,13 +40,13 @@ int cli_memory(const cli_args *args, cli_option_id id, uint64_t *nbytes);
 /* --threads, --backend, --isa, --memory and --max-elems as limits: understood, and a context made of them. */
 int cli_threads(const cli_args *args, uint32_t *threads);
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options);
-/* Where `auto` leads: to the GPU if one is usable, else to the CPU, which is said. */
+/* Where `auto` leads: to the GPU if one is usable, else to the CPU, which is reported. */
 int cli_ctx_settle(const cli_args *args, floe_ctx_options *options);
 /* options: what was made. */
 int cli_ctx_create(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx);
 int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx_options *options, floe_ctx **ctx);
 /* After a call that came to `status`: where `auto` led to a GPU that cannot do it after all, most often as its memory is taken,
- * says so and makes *ctx one of the CPU. True: the call can be made again. */
+ * reports it and makes *ctx one of the CPU. True: the call can be made again. */
 bool cli_ctx_retreat(const cli_args *args, floe_status status, floe_ctx_options *options, floe_ctx **ctx);
 
 /* "0:64,:,10:20": the box lo <= index < hi; an index alone is one element. */

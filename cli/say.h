@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the command says: one line for an error, numbers and sizes as people read them. */
+/* What the command prints: one line for an error, numbers and sizes as people read them. */
 #ifndef FLOE_CLI_SAY_H
 #define FLOE_CLI_SAY_H
 
@@ -14,7 +14,7 @@
 /* Prints "floe: ...\n" on standard error as one line and returns the exit code of status. */
 int cli_fail(floe_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail_with(const floe_error *err);
-/* After a failed call of the library: says the failure of the reader or the writer where that was the cause, else the
+/* After a failed call of the library: prints the failure of the reader or the writer where that was the cause, else the
  * context's message, with the name of the reader. reader and writer may be NULL. */
 int cli_fail_call(floe_status status, const floe_ctx *ctx, const io_reader *reader, const io_writer *writer);
 

@@ -71,7 +71,7 @@ enum { NPICTURES = sizeof picture_sections / sizeof *picture_sections };
 typedef struct config {
     const char *path;
     uint32_t nfields;
-    bool quiet, said[NPICTURES];
+    bool quiet, reported[NPICTURES];
     floe_metric_set *metrics;
     int line;
     char section[64];
@@ -99,7 +99,7 @@ static int fail(const config *c, const char *what)
     return cli_fail(FLOE_ERR_ARGUMENT, "%s, line %d: %s", c->path, c->line, what);
 }
 
-/* Whether the section is one of pictures, which is said once. */
+/* Whether the section is one of pictures, which is reported once. */
 static bool is_of_pictures(config *c, const char *key)
 {
     for (int i = 0; i < NPICTURES; i++) {
@@ -107,9 +107,9 @@ static bool is_of_pictures(config *c, const char *key)
         if (strcasecmp(c->section, picture_sections[i]) != 0)
             continue;
         snprintf(what, sizeof what, "and all else in [%s] is left out: floe draws nothing", picture_sections[i]);
-        if (!c->said[i])
+        if (!c->reported[i])
             note(c, what, key);
-        c->said[i] = true;
+        c->reported[i] = true;
         return true;
     }
     return false;

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-/* Adds what [DATA] and, with two fields, [COMPARE] switch on. What it does not know, and what floe does not do, is said on
+/* Adds what [DATA] and, with two fields, [COMPARE] switch on. What it does not have, and what floe does not do, is reported on
  * standard error unless quiet. Returns 0, or the exit code after saying what is wrong. */
 int zc_config_read(const char *path, uint32_t nfields, bool quiet, floe_metric_set *metrics);
 

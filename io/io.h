@@ -4,7 +4,7 @@
  *
  * A reader gives the payload of its input (the elements of an array, or the bytes of a stream) as a floe_source. A writer
  * takes a payload as a floe_sink and shows it under its name only when it is whole: see io_writer_commit.
- * Every function that fails says why, and where, in err (may be NULL).
+ * Every function that fails reports why, and where, in err (may be NULL).
  */
 #ifndef FLOE_IO_IO_H
 #define FLOE_IO_IO_H
@@ -25,9 +25,9 @@ void io_reader_free(io_reader **reader);
 const char *io_reader_name(const io_reader *reader);
 /* "raw" or "npy". */
 const char *io_reader_format(const io_reader *reader);
-/* What the file says about its array; NULL when it says nothing (raw). */
+/* What the file holds about its array; NULL when it holds nothing (raw). */
 const floe_field *io_reader_layout(const io_reader *reader);
-/* Before a raw input is taken for elements: fails where it begins as a file of another format does (HDF5, NetCDF, ...), and says
+/* Before a raw input is taken for elements: fails where it begins as a file of another format does (HDF5, NetCDF, ...), and reports
  * how to make an array of it. */
 floe_status io_reader_refuse_foreign(io_reader *reader, floe_error *err);
 /* Bytes of the payload; UINT64_MAX while not known (a pipe). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deterministic test fields, shaped like the data that scientists keep. docs/fields.md says what each one is.
+ * Deterministic test fields, shaped like the data that scientists keep. docs/fields.md describes each one.
  *
  * Every element is a pure function of (kind, seed, shape, index): any piece of a field has the same bytes as the whole
  * field at that place, on any machine, with any number of threads, built by any compiler that follows IEEE 754 (build

@@ -53,7 +53,7 @@ static uint64_t edge(layout l, uint64_t h)
     }
 }
 
-/* One element of a special class. Bit 62 of the hash says huge or tiny; payloads are never 0, which would be infinity. */
+/* One element of a special class. Bit 62 of the hash decides between huge and tiny; payloads are never 0, which would be infinity. */
 static uint64_t special(layout l, uint32_t class, uint64_t h)
 {
     uint64_t sign = h >> 63;

@@ -54,7 +54,7 @@ static inline uint64_t synth_to_bits(double x)
 static inline double synth_round(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
 /* Cosine and sine of an angle in turns, as a 64-bit fraction: the range reduction is exact and costs nothing.
- * The top two bits, after half a quadrant is added, say the quadrant; what is left is within pi/4 of its middle, where
+ * The top two bits, after half a quadrant is added, are the quadrant; what is left is within pi/4 of its middle, where
  * the Taylor series to x^15 and x^16 are exact to 1e-17. */
 static inline void synth_cos_sin(uint64_t turn, double *c, double *s)
 {

@@ -43,7 +43,7 @@ static void options(void **state)
     for (size_t c = 0; c < KIT_COUNT(cases); c++) {
         assert_int_equal(create(&ctx, cases[c].o), cases[c].status);
         assert_non_null(strstr(floe_ctx_message(ctx), cases[c].message));
-        if (cases[c].status != FLOE_OK) { /* there to be asked for its message, and for nothing else */
+        if (cases[c].status != FLOE_OK) { /* there so that its message can be read, and for nothing else */
             floe_params p = kit_params("abs=1");
             size_t n;
             floe_field f = floe_field_of(NULL, FLOE_F32, 1, (const uint64_t[]){4});
@@ -158,7 +158,7 @@ static void metrics_past_a_shorter_report(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* 0 where the system does not tell. */
+/* 0 where the system does not report it. */
 static int threads_of_process(void)
 {
     int n = 0;
@@ -242,7 +242,7 @@ static void workspace_of_the_caller(void **state)
     floe_ctx_free(&plain);
 }
 
-/* Streams and verify need more; their message says how much, and with that they work. */
+/* Streams and verify need more; their message gives how much, and with that they work. */
 static void workspace_by_asking(void **state)
 {
     (void)state;

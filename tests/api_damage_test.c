@@ -329,7 +329,7 @@ static void salvage_of_a_box(void **state)
 
 /* ---- lies with right checksums ----------------------------------------------------------------------------------- */
 
-/* A header that is well formed but asks for the world: refused by the limits, or for what is not there. */
+/* A header that is well formed but claims the world: refused by the limits, or for what is not there. */
 static void headers_that_ask_for_too_much(void **state)
 {
     (void)state;
@@ -365,7 +365,7 @@ static void headers_that_ask_for_too_much(void **state)
             for (int how = 0; how < 4; how++) {
                 const bool many = lies[i].chunk < 1 << 21, has_size = how & 1;
                 if (limited != 1 && (how & 2) && many && !has_size)
-                    continue; /* salvage would give as many NaN as the header says: that is what max_elems is for */
+                    continue; /* salvage would give as many NaN as the header claims: that is what max_elems is for */
                 result r = read_stream(ctx, stream, header_nbytes + 100, how & 1, how & 2);
                 assert_true(limited == 1 ? r.status == FLOE_ERR_LIMIT : r.status != FLOE_OK);
                 if (limited != 1 && many && has_size && lies[i].shape < 1ull << 57) /* more are too many for a stream */
@@ -520,7 +520,7 @@ static void verify_names_the_value(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* The stream is right, but what its header says of the bound is not what was asked for. */
+/* The stream is right, but what its header holds of the bound is not what was requested. */
 static void verify_checks_the_header(void **state)
 {
     (void)state;
@@ -534,7 +534,7 @@ static void verify_checks_the_header(void **state)
     b = test_stream(ctx, &f, "psnr=60 chunk=4x5x5");
     floe_header h;
     assert_int_equal(floe_header_read(b.data, (size_t)b.nbytes, &h, NULL), FLOE_OK);
-    h.bound = 75; /* asked for more than the chunks hold */
+    h.bound = 75; /* requested more than the chunks hold */
     assert_int_equal(floe_header_write(&h, b.data, (size_t)b.nbytes, NULL), FLOE_OK);
     kit_fails(ctx, floe_verify(ctx, b.data, b.nbytes, &f), FLOE_ERR_BOUND, "75 dB were asked for");
     kit_bytes_free(&b);

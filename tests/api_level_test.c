@@ -204,7 +204,7 @@ static floe_status write_part(void *user, const void *src, size_t nbytes)
     return FLOE_OK;
 }
 
-/* A stream that is cut behind the bytes that a level is said to take has that level, however few these are. */
+/* A stream that is cut behind the bytes that a level is reported to take has that level, however few these are. */
 static void cut_behind_a_level(void **unused)
 {
     static const char *const texts[] = {"rel=0.5 codec=interp", "rel=0.5 codec=wavelet", "rel=1e-3 codec=interp",

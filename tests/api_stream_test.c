@@ -4,7 +4,7 @@
 
 static const uint64_t extent[] = {21, 34, 45};
 
-/* Where FLOE_TEST_STRIDE says so: of four ways one, and of two texts one, each by some test. */
+/* Where FLOE_TEST_STRIDE makes it so: of four ways one, and of two texts one, each by some test. */
 enum { TURNS = FLOE_TEST_STRIDE > 1 ? 4 : 1, TEXTS = FLOE_TEST_STRIDE > 1 ? 2 : 1 };
 
 static floe_field test_field(floe_dtype dtype) { return kit_field(dtype, 3, extent, KIT_FILL, 7); }
@@ -130,7 +130,7 @@ static void regions(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* Pipes: what needs one pass works, as does everything whose field is a single slab; the rest says why not. */
+/* Pipes: what needs one pass works, as does everything whose field is a single slab; the rest reports why not. */
 static void sources_that_cannot_seek(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ typedef struct known {
     floe_params params;
     kit_bytes stream, damaged;
     floe_status refused; /* of the damaged stream */
-    char told[sizeof(((floe_error *)0)->message)];
+    char message[sizeof(((floe_error *)0)->message)];
     double metrics[MOST_METRICS];
 } known;
 
@@ -69,7 +69,7 @@ static void know(const test_case *c, known *k)
     floe_field out = kit_like(&k->field);
     k->refused = floe_decompress(ctx, k->damaged.data, k->damaged.nbytes, &out);
     assert_int_not_equal(k->refused, FLOE_OK);
-    snprintf(k->told, sizeof k->told, "%s", floe_ctx_message(ctx));
+    snprintf(k->message, sizeof k->message, "%s", floe_ctx_message(ctx));
     kit_free(&out);
     floe_ctx_free(&ctx);
 }
@@ -103,8 +103,8 @@ static const char *case_try(floe_ctx *ctx, const known *k)
     else if (n != k->stream.nbytes || memcmp(stream, k->stream.data, n) != 0)
         wrong = "another stream";
     else if (floe_decompress(ctx, k->damaged.data, k->damaged.nbytes, &out) != k->refused ||
-             strcmp(floe_ctx_message(ctx), k->told) != 0)
-        wrong = "damage is told otherwise";
+             strcmp(floe_ctx_message(ctx), k->message) != 0)
+        wrong = "damage is reported otherwise";
     else if (floe_decompress(ctx, stream, n, &out) != FLOE_OK)
         wrong = floe_ctx_message(ctx);
     else if (!kit_same(&out, &k->decoded))

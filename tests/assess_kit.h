@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of the assessment share: pairs of fields of many kinds, and what floe_assess should say about them, worked out
+/* What tests of the assessment share: pairs of fields of many kinds, and what floe_assess should report about them, worked out
  * in the plainest way in long double. */
 #ifndef FLOE_TESTS_ASSESS_KIT_H
 #define FLOE_TESTS_ASSESS_KIT_H
@@ -25,7 +25,7 @@ typedef enum pair_kind {
 
 enum { KIT_FILL_VALUE = -9999 };
 
-/* Finite values of f64, among which there are pairs that lie further apart than any double tells. */
+/* Finite values of f64, among which there are pairs that lie further apart than any double shows. */
 static inline void kit_fill_far_apart(uint64_t n, double *x, double *y)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static inline void kit_pair_mask(kit_pair *p, kit_mask mask, double x, double y)
 
 typedef long double kit_real;
 
-/* The pairs that count, and what was said of the others. */
+/* The pairs that count, and what was found of the others. */
 typedef struct kit_sifted {
     double *x, *y;
     uint64_t *at;

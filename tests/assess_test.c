@@ -128,7 +128,7 @@ static void names_find_their_metric(void **state)
     assert_null(floe_metric_at(UINT32_MAX));
 }
 
-/* What a newer floe may know is not passed over. */
+/* What a newer floe may have is not passed over. */
 static void sets_of_a_newer_floe(void **state)
 {
     (void)state;

@@ -264,7 +264,7 @@ static void boxes_of_sources(void **state)
     kit_free(&f);
 }
 
-/* A workspace of the size that is asked for suffices. */
+/* A workspace of the size that is requested suffices. */
 static void a_workspace_of_the_caller(void **state)
 {
     (void)state;

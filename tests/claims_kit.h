@@ -53,7 +53,7 @@ static inline floe_header claim_header(uint64_t *state)
     return h;
 }
 
-/* An index and a footer that are right, of as many chunks as there are said to be: all that the index says is that they lie
+/* An index and a footer that are right, of as many chunks as there are claimed to be: all that the index shows is that they lie
  * where no room is for them. */
 static inline void claim_index(claim *c, uint64_t nchunks, uint64_t *state)
 {
@@ -97,7 +97,7 @@ static inline uint64_t claim_nchunks(const floe_header *h)
     return n;
 }
 
-/* Makes the claim of a number. False: no header can be so, or it would say what is nearly true. */
+/* Makes the claim of a number. False: no header can be so, or it would hold what is nearly true. */
 static inline bool claim_make(uint64_t number, claim *c)
 {
     uint64_t state = number * 0x9E3779B97F4A7C15u;

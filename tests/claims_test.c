@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers that claim anything, with next to nothing behind: refused for what they are, and no memory is taken for what they say.
+ * Headers that claim anything, with next to nothing behind: refused for what they are, and no memory is taken for what they claim.
  *
  *     FLOE_CLAIMS=100000 claims_test
  */
@@ -11,7 +11,7 @@
 #include "tests/api_kit.h"
 #include "tests/claims_kit.h"
 
-#ifndef __has_feature /* clang's way to say what gcc's macros say */
+#ifndef __has_feature /* clang's way to state what gcc's macros do */
 #define __has_feature(x) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
@@ -58,7 +58,7 @@ static floe_status by_stream(floe_ctx *ctx, const claim *c, bool seekable, bool 
     return status;
 }
 
-/* What has no end that is known is refused when it ends, unless a limit on memory says so before. */
+/* What has no end that is known is refused when it ends, unless a limit on memory reports it before. */
 static void ends(floe_ctx *ctx, uint64_t number, const char *what, floe_status status)
 {
     if (status != FLOE_ERR_LIMIT && status != FLOE_ERR_MEMORY)

@@ -51,7 +51,7 @@ static inline void kit_block_free(kit_block *b)
     *b = (kit_block){NULL, 0};
 }
 
-/* One scratch for all calls of a program: of exactly the size asked for, all ones and all zeros in turn. */
+/* One scratch for all calls of a program: of exactly the size requested, all ones and all zeros in turn. */
 static inline kit_block *kit_scratch(size_t nbytes)
 {
     static kit_block room;
@@ -99,7 +99,7 @@ static inline floe_field kit_chunk(void *data, floe_dtype dtype, uint32_t rank, 
 }
 
 typedef struct kit_coded {
-    kit_block block; /* as large as the bound says */
+    kit_block block; /* as large as the bound has it */
     uint64_t nbytes;
     floe_chunk_stats stats;
 } kit_coded;

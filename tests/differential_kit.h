@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random fields and how to compress them: all types, codecs, modes and presets, the values chosen around the bound. What number
- * `turn` says is the same on any machine. */
+ * `turn` gives is the same on any machine. */
 #ifndef FLOE_TESTS_DIFFERENTIAL_KIT_H
 #define FLOE_TESTS_DIFFERENTIAL_KIT_H
 
@@ -104,8 +104,8 @@ static inline void random_say(const random_case *c, uint64_t turn)
     fprintf(stderr, ", %s\n", c->text);
 }
 
-/* The first decoded value that breaks what the stream promises, or nelems. The bound that rel resolves to is no wider than asked
- * for, up to the rounding of a long double. */
+/* The first decoded value that breaks what the stream promises, or nelems. The bound that rel resolves to is no wider than requested,
+ * up to the rounding of a long double. */
 static inline uint64_t random_broken(const random_case *c, const floe_info *info, const void *decoded)
 {
     const floe_bound_mode as_abs = info->abs_bound > 0 ? FLOE_BOUND_ABS : FLOE_BOUND_LOSSLESS;

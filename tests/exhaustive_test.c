@@ -81,7 +81,7 @@ static floe_field field_of(const worker *w, uint32_t *data, uint64_t n)
     return floe_field_of(data, FLOE_F32, w->rank, w->rank == 1 ? line : w->rank == 2 ? plane : brick);
 }
 
-/* The bound that a relative one became must not be larger than asked for. */
+/* The bound that a relative one became must not be larger than requested. */
 static bool range_is_kept(const worker *w, uint64_t n, double abs_bound)
 {
     float least = INFINITY, most = -INFINITY;

@@ -3,7 +3,7 @@
  * Public calls in which the n-th thing that may fail does fail, for each n. Whatever a call then returns is an error with a
  * message, or what it returns without faults; the context serves the next call; and nothing stays allocated.
  *
- * A test file says before what fails, and where its data lie: fault_arm, fault_is_armed, fault_alive, space_take, space_free,
+ * A test file defines before what fails, and where its data lie: fault_arm, fault_is_armed, fault_alive, space_take, space_free,
  * space_copy, PLANES (of the field).
  */
 #ifndef TESTS_FAULTS_KIT_H

@@ -206,7 +206,7 @@ static inline void hostile_fill(floe_dtype dtype, hostile_kind kind, uint64_t n,
 
 /*
  * |x - y| <= bound, exactly, for finite x, y. s = x - y rounded; rounding is monotonic and bound is a number of the same
- * kind, so s < bound and s > bound say the same of the exact difference. Where s == bound the rest e of a two-sum tells.
+ * kind, so s < bound and s > bound say the same of the exact difference. Where s == bound the rest e of a two-sum decides.
  */
 static inline bool hostile_within(double x, double y, double bound)
 {

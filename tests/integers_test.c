@@ -277,7 +277,7 @@ static void what_is_refused(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* A decoder that is off by one more than the bound is found, at the right place, beyond what doubles can tell. */
+/* A decoder that is off by one more than the bound is found, at the right place, beyond what doubles can hold. */
 static void verify_is_exact(void **state)
 {
     floe_ctx *ctx = kit_ctx(1);

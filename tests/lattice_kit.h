@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codecs of lattices, interp and wavelet, there and back: shapes from one value on, of every rank, x modes x presets x hostile values;
  * every value is checked exactly, plain C on one thread against AVX2 on several byte for byte, boxes against the whole. LATTICE_CODEC
- * says which; LATTICE_SHAPES and LATTICE_LARGE how many of the shapes are tried. */
+ * shows which; LATTICE_SHAPES and LATTICE_LARGE how many of the shapes are tried. */
 #ifndef FLOE_TESTS_LATTICE_KIT_H
 #define FLOE_TESTS_LATTICE_KIT_H
 
@@ -260,7 +260,7 @@ static inline floe_status decode_call(floe_chunk_decode *call, const floe_codec_
     return status;
 }
 
-/* Bytes that a level takes, found with no more than it says it needs to know. */
+/* Bytes that a level takes, found with no more than it reports to need. */
 static inline uint64_t level_nbytes(const floe_codec_params *p, floe_chunk_decode *call, const kit_coded *coded)
 {
     uint64_t have = 0, nbytes = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Misuse of the public calls. A row takes the arguments of a sound call, makes one of them wrong, and says which statuses may come
+/* Misuse of the public calls. A row takes the arguments of a sound call, makes one of them wrong, and names which statuses may come
  * back. After each row nothing may be written but what the call may write, and a sound call of the same context gives the right
  * bytes. The rows here hold for fields and streams in either memory, by the CPU and by a GPU. */
 #ifndef FLOE_TESTS_MISUSE_KIT_H
@@ -69,7 +69,7 @@ typedef struct wire {
     const uint8_t *data;
     uint64_t nbytes, written;
     floe_status read, write; /* what they return */
-    size_t more;             /* read: bytes that it says it had besides */
+    size_t more;             /* read: bytes that it reports to have had besides */
     bool empty;              /* read: it has none */
 } wire;
 

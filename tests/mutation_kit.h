@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Damage that knows what it damages: a mutant of a coded chunk still adds up, so that the lie is met where it stands and
+/* Damage that is aware of what it damages: a mutant of a coded chunk still adds up, so that the lie is met where it stands and
  * not in the sizes. And streams whose checksums are made right again. */
 #ifndef FLOE_TESTS_MUTATION_KIT_H
 #define FLOE_TESTS_MUTATION_KIT_H
@@ -111,7 +111,7 @@ static inline void damage_blindly(mutant *m, uint64_t *state)
 
 enum { AT_TABLE = 4, AT_BOOK = 8, AT_STEP = 16, AT_PALETTE = 24, AT_NTILES = 48, AT_NWORDS = 56 };
 
-/* Where its parts begin, as its header says. False when that lies outside. */
+/* Where its parts begin, as its header has it. False when that lies outside. */
 typedef struct chunk_parts {
     uint64_t book_at, entries_at, payload_at, ntiles;
 } chunk_parts;
@@ -127,7 +127,7 @@ static inline bool chunk_parts_of(const mutant *m, floe_dtype dtype, chunk_parts
     return p->ntiles && p->ntiles < 1 << 20 && p->payload_at <= m->nbytes;
 }
 
-/* Makes sizes add up again: the payload is what the entries say, and the chunk ends there. */
+/* Makes sizes add up again: the payload is what the entries hold, and the chunk ends there. */
 static inline void chunk_refit(mutant *m, floe_dtype dtype)
 {
     chunk_parts p;

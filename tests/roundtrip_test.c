@@ -39,7 +39,7 @@ static void params_of(floe_params *p, size_t mode, size_t preset, const char *mo
     *p = kit_params(text);
 }
 
-/* Compresses, asks, decompresses, checks the bound two ways. */
+/* Compresses, reads info, decompresses, checks the bound two ways. */
 static void round_trip(floe_ctx *ctx, const floe_field *f, const floe_params *p)
 {
     kit_bytes b = kit_compress(ctx, f, p);

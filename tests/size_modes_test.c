@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rate and prec through the public API: what they promise (how much is stored; what is not finite, -0 and fill), that they say
- * so, and that nothing claims more. */
+/* rate and prec through the public API: what they promise (how much is stored; what is not finite, -0 and fill), that streams
+ * report it, and that nothing claims more. */
 #include "tests/api_kit.h"
 #include "tests/hostile_kit.h"
 
@@ -196,12 +196,39 @@ static void streams(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* What a pipe is to be kept for. */
+static void passes(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t small, large; /* of 4095 and 4096 values */
+    } cases[] = {{"abs=1 fill=none codec=lorenzo", 0, 0},
+                 {"abs=1 fill=none preset=fast", 0, 0},
+                 {"abs=1 fill=none", 0, FLOE_PASSES_CODEC},
+                 {"abs=1 fill=none preset=best", FLOE_PASSES_CODEC, FLOE_PASSES_CODEC},
+                 {"lossless fill=none", 0, 0},
+                 {"abs=1 codec=lorenzo", FLOE_PASSES_FILL, FLOE_PASSES_FILL},
+                 {"rel=1e-3 fill=none codec=interp", FLOE_PASSES_RANGE, FLOE_PASSES_RANGE},
+                 {"rate=8 fill=none codec=zfp", 0, 0},
+                 {"rate=8 fill=none codec=wavelet", FLOE_PASSES_RANGE, FLOE_PASSES_RANGE},
+                 {"prec=8 fill=none codec=lorenzo", 0, 0}}; /* not valid */
+    (void)state;
+    for (size_t i = 0; i < KIT_COUNT(cases); i++) {
+        const floe_params p = kit_params(cases[i].text);
+        const floe_field small = floe_field_of(NULL, FLOE_F32, 1, (uint64_t[]){4095});
+        const floe_field large = floe_field_of(NULL, FLOE_F32, 2, (uint64_t[]){64, 64});
+        assert_int_equal(floe_compress_passes(&small, &p), cases[i].small);
+        assert_int_equal(floe_compress_passes(&large, &p), cases[i].large);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_shapes),      cmocka_unit_test(a_rate_is_met),
         cmocka_unit_test(regions),         cmocka_unit_test(verify_knows_what_holds),
         cmocka_unit_test(what_is_refused), cmocka_unit_test(streams),
+        cmocka_unit_test(passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

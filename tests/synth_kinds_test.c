@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Test fields: each kind is what docs/fields.md says. */
+/* Test fields: each kind is what docs/fields.md describes. */
 #include "synth/synth.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ FLOE_HD uint32_t floe_select_digit_of(const floe_select *j, uint64_t prefix, uin
     return (uint32_t)(m >> j->shift) & (((uint32_t)1 << (j->before - j->shift)) - 1);
 }
 
-/* The digit of the wanted value says so. */
+/* The digit of the wanted value decides. */
 FLOE_HD void floe_select_digit(const floe_select *j, uint64_t d)
 {
     const uint64_t above = j->sums[FLOE_SELECT_DIGITS - 1] - j->sums[d], k = j->from->k;

@@ -12,7 +12,7 @@ typedef floe_status floe_wavelet_worklets_fn(const floe_prim *p, const floe_wave
 floe_wavelet_worklets_fn floe_wavelet_worklets_f32_plain, floe_wavelet_worklets_f64_plain;
 floe_wavelet_worklets_fn floe_wavelet_worklets_f32_avx2, floe_wavelet_worklets_f64_avx2;
 
-/* What floe_wavelet_lift_f32 does, where p says; lift->status is not looked at. */
+/* What floe_wavelet_lift_f32 does, where p points; lift->status is not looked at. */
 static inline floe_status floe_wavelet_worklets(const floe_prim *p, bool narrow, const floe_wavelet_dev_lift *lift,
                                                 uint32_t *at, floe_error *err)
 {

@@ -339,7 +339,7 @@ static void period_time(machine *m, times *t)
     t->period = elapsed(m) / ((double)m->s.passes * (double)m->npanels);
 }
 
-/* A panel that could not be decoded says so in its report. */
+/* A panel that could not be decoded has that in its report. */
 static void reports_check(machine *m)
 {
     for (uint64_t k = 0; k < m->npanels; k++) {

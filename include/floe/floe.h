@@ -174,6 +174,14 @@ floe_status floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
 /* The most bytes that floe_compress can need for this field; 0 when field or params are invalid. */
 uint64_t floe_compress_bound(const floe_field *field, const floe_params *params);
 
+/* Why the values of such a field are read more than once where their source can seek: bits. 0: one pass, or invalid params. */
+typedef enum floe_passes {
+    FLOE_PASSES_RANGE = 1, /* the bound depends on the range */
+    FLOE_PASSES_CODEC = 2, /* a sample decides on the codec */
+    FLOE_PASSES_FILL = 4   /* a fill value is looked for */
+} floe_passes;
+uint32_t floe_compress_passes(const floe_field *field, const floe_params *params);
+
 /* The scratch that compressing or decompressing such a field needs with this context. */
 floe_status floe_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params, size_t *nbytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* floe_assess: checks what the caller said, and hands the two fields as a pair to the coordinator. */
+/* floe_assess: checks what the caller gave, and hands the two fields as a pair to the coordinator. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -147,7 +147,7 @@ static floe_status chunk_done(floe_ctx *ctx, compression *c, uint64_t chunk)
 {
     uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
     floe_grid_box(&c->header, chunk, lo, extent);
-    const uint64_t nbytes = floe_extent_nelems(c->header.rank, extent) * floe_dtype_size(c->header.dtype);
+    const uint64_t nbytes = floe_extent_nbytes(c->header.dtype, c->header.rank, extent);
     return floe_progress_add(&c->progress, c->tries ? 0 : nbytes, &ctx->err);
 }
 
@@ -196,7 +196,7 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 
 #endif
 
-/* What a GPU needs for it is asked for before the first byte of the stream: where that cannot be had nothing is written. */
+/* What a GPU needs for it is requested before the first byte of the stream: where that cannot be had nothing is written. */
 static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -297,8 +297,7 @@ static floe_status ratio_attempt(void *user, double abs_bound, double tuner_boun
 
 static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range *range)
 {
-    const floe_ratio ratio = {ratio_attempt, c,
-                              floe_extent_nelems(c->header.rank, c->header.shape) * floe_dtype_size(c->header.dtype)};
+    const floe_ratio ratio = {ratio_attempt, c, floe_extent_nbytes(c->header.dtype, c->header.rank, c->header.shape)};
     FLOE_TRY(sample_load(ctx, c, &c->sample));
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
@@ -377,7 +376,7 @@ static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field 
     return FLOE_OK;
 }
 
-/* What options say beside the values: attributes and progress, of a header that has all else. */
+/* What options hold beside the values: attributes and progress, of a header that has all else. */
 static floe_status options_take(compression *c, const floe_stream_options *options, floe_error *err)
 {
     floe_header *h = &c->header;
@@ -385,8 +384,8 @@ static floe_status options_take(compression *c, const floe_stream_options *optio
     h->nattrs = options->nattrs;
     FLOE_CHECK(err, floe_header_nbytes(h), FLOE_ERR_ARGUMENT,
                "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
-    c->progress = (floe_progress){options->progress, options->progress_user, 0,
-                                  floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
+    c->progress =
+        (floe_progress){options->progress, options->progress_user, 0, floe_extent_nbytes(h->dtype, h->rank, h->shape)};
     return FLOE_OK;
 }
 
@@ -421,8 +420,7 @@ static floe_status to_device_body(floe_ctx *ctx, void *arg)
 /* A field in device memory whose codec has no kernels: by way of the host. */
 static floe_status device_by_cpu(floe_ctx *ctx, floe_compress_call *call)
 {
-    const uint64_t nbytes =
-        floe_extent_nelems(call->field->rank, call->field->shape) * floe_dtype_size(call->field->dtype);
+    const uint64_t nbytes = floe_extent_nbytes(call->field->dtype, call->field->rank, call->field->shape);
     void *values;
     FLOE_TRY(floe_device_field_check(ctx, call->field));
     FLOE_TRY(floe_ctx_hold(ctx, nbytes, &values));
@@ -515,6 +513,17 @@ uint64_t floe_compress_bound(const floe_field *field, const floe_params *params)
         most = floe_max64(most, sizing.stream_nbytes);
     }
     return most;
+}
+
+uint32_t floe_compress_passes(const floe_field *field, const floe_params *params)
+{
+    floe_header header;
+    floe_params checked;
+    if (layout_header(field, params, &checked, &header, NULL) != FLOE_OK)
+        return 0;
+    return (floe_resolve_needs_range(header.mode) ? FLOE_PASSES_RANGE : 0u) |
+           (floe_choice_of(field, &checked).n > 1 ? FLOE_PASSES_CODEC : 0u) |
+           (checked.fill == FLOE_FILL_AUTO ? FLOE_PASSES_FILL : 0u);
 }
 
 typedef struct workspace_call {

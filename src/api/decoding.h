@@ -18,7 +18,7 @@ typedef struct floe_decoding {
     uint64_t nlost; /* boxes */
 } floe_decoding;
 
-/* The stream becomes one of the level; box and progress become what options say. */
+/* The stream becomes one of the level; box and progress become those of options. */
 floe_status floe_decoding_box(floe_ctx *ctx, floe_decoding *decoding);
 
 /* Part of a chunk within the box: its values go to out. With salvage those that are lost become NaN, or a number that stands for it. */

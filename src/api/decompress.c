@@ -24,7 +24,7 @@ typedef struct decompress_call {
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-/* A chunk that the GPU could not decode: the CPU says why, in the words of every other call. */
+/* A chunk that the GPU could not decode: the CPU reports why, in the words of every other call. */
 static floe_status chunk_retry(floe_ctx *ctx, floe_decoding *d, uint64_t chunk, floe_status status)
 {
     if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT)
@@ -83,7 +83,7 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_decoding *d)
 
 #endif
 
-/* The stream of a call, and what the call says of the box and the field against what it holds. */
+/* The stream of a call, and what the call gives for the box and the field against what it holds. */
 static floe_status decoding_of(floe_ctx *ctx, const decompress_call *call, floe_device_source *source, floe_decoding *d)
 {
     *d = (floe_decoding){.options = *call->options, .out = call->out};
@@ -147,7 +147,7 @@ static floe_status device_by_cpu(floe_ctx *ctx, const decompress_call *call)
     return FLOE_OK;
 }
 
-/* Too little memory: that is said of streams that are not damaged, as far as header and index tell. */
+/* Too little memory: that is reported of streams that are not damaged, as far as header and index show. */
 static floe_status device_refuse(floe_ctx *ctx, const decompress_call *call, floe_status status)
 {
     floe_stream s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the codec of a stream says of its chunks: bytes of each level, and how they are coded. */
+/* What the codec of a stream reports of its chunks: bytes of each level, and how they are coded. */
 #include "backend/cuda.h"
 #include "base/try.h"
 #include "device/stream.h"

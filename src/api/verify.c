@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decodes a stream chunk by chunk and checks every value, and what the header says about the bound itself. */
+/* Decodes a stream chunk by chunk and checks every value, and what the header holds about the bound itself. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
+#include "field/fill_math.h"
 
 typedef unsigned long long ull;
 
@@ -21,7 +22,7 @@ const floe_pair *floe_assessment_host(const floe_assessment *a)
     return a->has_copy ? &a->host : floe_assessment_on_device(a) ? NULL : &a->pair;
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------------------- */
+/* ---- what is requested ---------------------------------------------------------------------------------------------- */
 
 /* Spectra are found on the host, if it can be, where the GPU's library for them is missing. */
 static floe_status spectrum_check(const floe_assessment *a, floe_error *err)
@@ -250,16 +251,14 @@ static floe_status original_range(floe_assessment *a, const floe_reduction_resul
 static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *result, floe_error *err)
 {
     uint64_t candidates[2];
-    uint32_t ncandidates = 0;
     floe_range all;
     const floe_dtype dtype = a->has_integers ? a->integers.given.dtype : a->pair.dtype;
     FLOE_TRY(original_range(a, result, &all, err));
-    if (!all.nfinite || !floe_fill_suspect(&all, dtype, candidates, &ncandidates))
-        return FLOE_OK;
+    const uint32_t ncandidates = floe_fill_candidates(&all, dtype, candidates);
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
         FLOE_TRY(original_scan(a, true, candidates[i], &rest, err));
-        a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(dtype, candidates[i]));
+        a->pair.has_fill = floe_fill_holds(&rest, floe_value_of(dtype, candidates[i]));
         fill_set(a, a->pair.has_fill ? candidates[i] : 0);
     }
     return FLOE_OK;
@@ -345,7 +344,7 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
     return FLOE_OK;
 }
 
-/* The window pass, where nothing else is asked for: on a GPU it needs no more than the original's range, unless it turns out
+/* The window pass, where nothing else is requested: on a GPU it needs no more than the original's range, unless it turns out
  * that some pair does not count, or is too far off to go the quick way. */
 static floe_status windows_alone_run(floe_assessment *a, floe_assess_report *report, bool *known, floe_error *err)
 {
@@ -375,7 +374,7 @@ static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, 
     floe_power *to = &report->spectrum;
     floe_spectrum_result r;
     if (!isfinite(options.mean[0]) || (a->pair.decoded && !isfinite(options.mean[1])))
-        return FLOE_OK; /* a sum overflowed: there is no spectrum, as the report says already */
+        return FLOE_OK; /* a sum overflowed: there is no spectrum, as the report has already */
     if (a->spectrum_on_device) {
         floe_arena scratch = floe_arena_of(a->scratch, a->scratch_nbytes);
         floe_spectrum_device_take(&a->spectrum_device, &scratch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes the metrics that are asked for and runs the passes that they need, each of which reads the two fields once.
+ * Takes the metrics that are requested and runs the passes that they need, each of which reads the two fields once.
  *
  *     floe_assessment_init -> floe_assessment_take (a plan, then the memory) -> floe_assessment_run
  */
@@ -40,8 +40,8 @@ typedef struct floe_assessment {
     void *stage; /* for copies of what does not lie in one piece */
 } floe_assessment;
 
-/* pair: not empty, without fill, which options tell; integers in host memory only. cuda: NULL for a pair in host memory that is
- * to be assessed there; else it is copied, and what a GPU does not do is still found on the CPU. Checks what is asked for
+/* pair: not empty, without fill, which options give; integers in host memory only. cuda: NULL for a pair in host memory that is
+ * to be assessed there; else it is copied, and what a GPU does not do is still found on the CPU. Checks what is requested
  * against what is there. The assessment must stay where it is. */
 floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,
                                  const floe_assess_options *options, floe_error *err);

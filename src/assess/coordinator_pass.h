@@ -22,7 +22,7 @@ void floe_assessment_stencil_take(floe_assessment *a, floe_arena *arena);
 /* Fill their part of the report, whose reduction is complete. */
 floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
 floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
-/* Where nothing else is asked for, and all of it may go the quick way on a GPU: from the range of the original, which
+/* Where nothing else is requested, and all of it may go the quick way on a GPU: from the range of the original, which
  * report->original has. known: whether there are results. */
 bool floe_assessment_window_is_quick(const floe_assessment *a);
 floe_status floe_assessment_window_alone(floe_assessment *a, floe_assess_report *report, bool *known, floe_error *err);

@@ -128,7 +128,7 @@ static floe_derivative *place_of(const floe_assessment *a, int q, floe_derivativ
     return q < FLOE_STENCIL_SECOND ? &d->first[axis - skip] : &d->second[axis - skip];
 }
 
-/* The bit of FLOE_PART_SIMILAR that asks for a quantity. */
+/* The bit of FLOE_PART_SIMILAR that requests a quantity. */
 static uint32_t similar_bit(int q)
 {
     return (uint32_t)(q >= FLOE_STENCIL_FIRST_SUM ? 2 + q - FLOE_STENCIL_FIRST_SUM : q >= FLOE_STENCIL_SECOND);
@@ -205,7 +205,7 @@ static double peak_of(const floe_assess_report *report, bool alone)
     return alone ? peak : fmax(peak, fmax(fabs(report->decoded.min), fabs(report->decoded.max)));
 }
 
-/* The sides change places: what is found of the original is then the decoded field's, and the original only says which values
+/* The sides change places: what is found of the original is then the decoded field's, and the original only shows which values
  * count. Where all do, it is not read. Magnitudes are those of both, so that equal fields are worked on alike. */
 static floe_status decoded_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {

@@ -23,7 +23,7 @@ floe_status floe_assessment_window_check(const floe_assessment *a, uint32_t part
     return floe_ssim_check(&a->pair, &options, err);
 }
 
-/* Of the parts that are asked for. to: where their results go in a report; NULL: nowhere. Returns how many. */
+/* Of the parts that are requested. to: where their results go in a report; NULL: nowhere. Returns how many. */
 static uint32_t options_list(const floe_assessment *a, double min, double max, floe_assess_report *report,
                              floe_ssim_options *options, floe_similarity **to)
 {

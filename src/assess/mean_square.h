@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where squares are too small for doubles, a sum of them says nothing. */
+/* Where squares are too small for doubles, a sum of them shows nothing. */
 #ifndef FLOE_ASSESS_MEAN_SQUARE_H
 #define FLOE_ASSESS_MEAN_SQUARE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What floe can say about one field or two. docs/metrics.md is made from this table. */
+/* What floe can report about one field or two. docs/metrics.md is made from this table. */
 #include "assess/metric_table.h"
 
 #include <math.h>

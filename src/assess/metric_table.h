@@ -26,13 +26,13 @@ enum {
     FLOE_PART_GAUSSIAN = 4
 };
 
-/* ARGUMENT: a set asks for what is in no table, as that of a newer floe may. */
+/* ARGUMENT: a set requests what is in no table, as that of a newer floe may. */
 floe_status floe_metric_set_check(const floe_metric_set *set, floe_error *err);
 
-/* Whether a set asks for a metric, and by its name. alone: of one field, whose properties are then what matters. */
+/* Whether a set requests a metric, and by its name. alone: of one field, whose properties are then what matters. */
 typedef enum floe_metric_wish { FLOE_METRIC_NOT_ASKED, FLOE_METRIC_IN_GROUP, FLOE_METRIC_NAMED } floe_metric_wish;
 floe_metric_wish floe_metric_wish_of(const floe_metric_set *set, uint32_t number, bool alone);
-/* The axis of the field that it tells of; -1: of all. */
+/* The axis of the field that it is of; -1: of all. */
 int floe_metric_axis(uint32_t number);
 /* What a metric's pass must do for it. */
 uint32_t floe_metric_parts(uint32_t number);

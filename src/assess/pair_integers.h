@@ -31,7 +31,7 @@ typedef struct floe_integers {
 void floe_integers_init(floe_integers *n, const floe_cpu *cpu, const floe_pair *given);
 /* 8 bytes for each element of each side, and some more. */
 void floe_integers_take(floe_integers *n, floe_arena *arena);
-/* The pair of doubles, once taken; in a plan without data, but for what tells that there is a decoded side. */
+/* The pair of doubles, once taken; in a plan without data, but for what shows that there is a decoded side. */
 floe_pair floe_integers_pair(const floe_integers *n);
 /* Fills it in. No value but fill looks like fill there. */
 void floe_integers_read(floe_integers *n, bool has_fill);
@@ -39,7 +39,7 @@ void floe_integers_read(floe_integers *n, bool has_fill);
 /* What the reduction found of errors, and of the original's range, where doubles were not exact: found again from integers. */
 void floe_integers_errors(floe_integers *n, floe_reduction *reduction, floe_reduction_result *result);
 
-/* The numbers of the report that are the integers' own: of bytes where asked for. */
+/* The numbers of the report that are the integers' own: of bytes where requested. */
 void floe_integers_finish(floe_integers *n, bool bytes, floe_assess_report *report);
 
 #endif

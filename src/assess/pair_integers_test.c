@@ -156,7 +156,7 @@ static floe_assess_report of_bound(floe_ctx *ctx, const whole_pair *p, floe_boun
     return r;
 }
 
-/* Errors that doubles do not show are in all that is said of errors. */
+/* Errors that doubles do not show are in all that is reported of errors. */
 static void verdicts_beyond_doubles(void **state)
 {
     enum { N = 3000, FAR = 2777 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A GPU as a context sees it: one device, the caller's stream, one arena of device memory and a few bytes of pinned host
- * memory for what is fetched. In a build without CUDA every function but floe_cuda_close says so.
+ * memory for what is fetched. In a build without CUDA every function but floe_cuda_close reports it.
  *
  * All work is put on `stream` in order. Nothing here waits for the device except floe_cuda_wait, floe_cuda_fetch and
  * what allocates: growing the arena, opening and closing.
@@ -73,7 +73,7 @@ floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, s
 /* Copies at most FLOE_CUDA_FETCHED_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
 /* What is put on the side after fork waits for what is on the stream so far; what is put on the stream after join waits for what is
- * on the side. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */
+ * on the side. Each fork has its join, whatever comes between: `status` shows what, and a failure is returned. */
 floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err);
 floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
@@ -84,7 +84,7 @@ floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
  * cudaErrorNoDevice.
  */
 
-/* Loads the library, unless it is. It is looked for where the environment's FLOE_CUDA_LIBRARY says; else beside libfloe.so, or the
+/* Loads the library, unless it is. It is looked for where the environment's FLOE_CUDA_LIBRARY points; else beside libfloe.so, or the
  * program that libfloe.a is in, or from there in the folder for libraries; else where the loader looks. It stays loaded.
  * DEVICE, with the reason: it is not there, or is not of this version. Safe in several threads at once. */
 floe_status floe_cuda_load(floe_error *err);

@@ -41,7 +41,7 @@ static void own_folder(char folder[PATH_NBYTES])
     folder[slash ? slash - folder : 0] = '\0';
 }
 
-/* A library that is there but cannot be loaded ends the search: it says more than that the next place has none. */
+/* A library that is there but cannot be loaded ends the search: it means more than that the next place has none. */
 static void *library_open(void)
 {
     enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };

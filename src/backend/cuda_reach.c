@@ -59,7 +59,7 @@ static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
     return name && strncmp(name, "/libcuda.so", 11) == 0;
 }
 
-/* Asked for several at once the driver takes memory that it does not know for none of its own, which is no error. */
+/* Where several are requested at once the driver takes memory that it does not know for none of its own, which is no error. */
 static bool is_device_memory(void *driver, const void *p)
 {
     enum { TYPE, MANAGED, ATTRIBUTES };

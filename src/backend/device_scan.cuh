@@ -15,7 +15,7 @@ template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
     v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
 }
 #ifndef FLOE_EMULATED
-/* The shuffle says whether there is such a lane: one instruction less. */
+/* The shuffle shows whether there is such a lane: one instruction less. */
 #define FLOE_SCAN_STEP(type, suffix, constraint)                                                                \
     template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(type &v)                                       \
     {                                                                                                           \

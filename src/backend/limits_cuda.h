@@ -21,7 +21,7 @@ floe_gpu_limits floe_gpu_limits_cuda(void);
 enum { FLOE_GPU_NAME_NBYTES = 256 };
 int floe_gpu_name_cuda(char name[FLOE_GPU_NAME_NBYTES]);
 
-/* Whether the GPU that is current runs our kernels, as CUDA says: what they are compiled for decides. */
+/* Whether the GPU that is current runs our kernels, as CUDA reports: what they are compiled for decides. */
 int floe_gpu_kernel_cuda(void);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 
 #include "base/hd.h"
 
-enum { FLOE_RECORD_HEAD_NBYTES = 40 }; /* what stands before a chunk's payload; container.h says what it is */
+enum { FLOE_RECORD_HEAD_NBYTES = 40 }; /* what stands before a chunk's payload; see container.h */
 
 typedef struct floe_dev_record {
     uint64_t offset;   /* of the record's head, from the start of the stream; a multiple of 8 */

@@ -55,7 +55,7 @@ FLOE_HD double floe_exact_bound_of_range(double factor, double min, double max)
     return p <= DBL_MAX / 2 ? 2 * p : DBL_MAX;
 }
 
-/* |x - y| <= bound, exactly. All finite, bound >= 0. Rounding is monotonic, so where the rounded sides differ, they say how the exact ones compare. */
+/* |x - y| <= bound, exactly. All finite, bound >= 0. Rounding is monotonic, so where the rounded sides differ, they show how the exact ones compare. */
 FLOE_HD bool floe_exact_within_abs(double x, double y, double bound)
 {
     double rest, d = floe_exact_difference(x, y, &rest);

@@ -32,7 +32,7 @@ static void within_abs(void **state)
     assert_true(ties > 20);
 }
 
-/* The rounded difference is the bound itself; only what was rounded off tells. */
+/* The rounded difference is the bound itself; only what was rounded off decides. */
 static void within_abs_by_a_hair(void **state)
 {
     (void)state;

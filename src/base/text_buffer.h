@@ -9,7 +9,7 @@
 
 typedef struct floe_text {
     char *at;                /* always NUL-terminated, if capacity > 0 */
-    size_t capacity, length; /* length: what there is to say, which may not fit */
+    size_t capacity, length; /* length: what there is to print, which may not fit */
 } floe_text;
 
 #ifdef __GNUC__

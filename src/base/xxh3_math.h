@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * XXH3-64 (seed 0, default secret) as its specification says, once, for both compilers: one formula for each class of
+ * XXH3-64 (seed 0, default secret) as its specification has it, once, for both compilers: one formula for each class of
  * lengths. Up to 240 bytes, pairs of words are folded by a 64 x 64 -> 128 bit product. Above, eight 64-bit lanes take 64-byte
  * stripes, and are scrambled after each block of 16. What can be summed in any order stands as terms, so that the lanes of
  * a warp may share them.

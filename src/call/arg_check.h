@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a caller asks for, checked: by itself, and against what a stream holds. */
+/* What a caller requests, checked: by itself, and against what a stream holds. */
 #ifndef FLOE_CALL_ARG_CHECK_H
 #define FLOE_CALL_ARG_CHECK_H
 
@@ -16,7 +16,7 @@ floe_status floe_box_check(const floe_header *header, const uint64_t *lo, const 
 floe_status floe_region_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi,
                               const floe_field *field, floe_error *err);
 
-/* A field as a caller hands it in: floe_field_check, and that memory said to be the host's can be read there. */
+/* A field as a caller hands it in: floe_field_check, and that memory given as the host's can be read there. */
 floe_status floe_field_arg_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err);
 
 /* Copies params of any version's size to clean and checks every member that can be checked without a field. A rate becomes the ratio for

@@ -36,7 +36,7 @@ void floe_sample_take(floe_sample *sample, floe_arena *arena);
 /* Reads the values. */
 floe_status floe_sample_load(floe_sample *sample);
 
-/* Becomes the whole field: where a sample comes to so few bytes that they say little of what more of it takes. */
+/* Becomes the whole field: where a sample comes to so few bytes that they show little of what more of it takes. */
 floe_status floe_sample_widen(floe_sample *sample);
 
 /* The sample as one field for a codec; and one that it may become. */
@@ -70,7 +70,7 @@ typedef struct floe_choice {
 } floe_choice;
 floe_choice floe_choice_of(const floe_field *layout, const floe_params *params);
 
-/* The best of several for what sample->header asks, whose range and fill are known: the smallest, for RATIO the smallest bound. */
+/* The best of several for what sample->header requests, whose range and fill are known: the smallest, for RATIO the smallest bound. */
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,
                              floe_codec *codec);
 

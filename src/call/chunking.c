@@ -124,6 +124,11 @@ uint64_t floe_extent_nelems(uint32_t rank, const uint64_t *extent)
     return nelems;
 }
 
+uint64_t floe_extent_nbytes(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    return floe_extent_nelems(rank, extent) * floe_dtype_size(dtype);
+}
+
 void floe_box_clip(uint32_t rank, uint64_t *lo, uint64_t *hi, const uint64_t *cut_lo, const uint64_t *cut_extent)
 {
     for (uint32_t i = 0; i < rank; i++) {

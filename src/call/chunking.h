@@ -33,6 +33,7 @@ void floe_slab_of(const floe_header *header, uint64_t chunk, floe_slab *slab);
 bool floe_slab_holds(const floe_slab *slab, uint64_t chunk);
 
 uint64_t floe_extent_nelems(uint32_t rank, const uint64_t *extent);
+uint64_t floe_extent_nbytes(floe_dtype dtype, uint32_t rank, const uint64_t *extent);
 /* Cuts the box lo..hi to the box at cut_lo of cut_extent. */
 void floe_box_clip(uint32_t rank, uint64_t *lo, uint64_t *hi, const uint64_t *cut_lo, const uint64_t *cut_extent);
 

@@ -156,7 +156,7 @@ static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
 {
     const uint64_t least = needed + ctx->held_nbytes;
     if (ctx->max_memory && least > ctx->max_memory - ctx->pinned_nbytes) /* which is never more */
-        pipeline_free(ctx); /* kept from earlier calls: nothing is under way when a call asks for scratch */
+        pipeline_free(ctx); /* kept from earlier calls: nothing is under way when a call requests scratch */
     FLOE_CHECK(&ctx->err, !ctx->max_memory || least <= ctx->max_memory, FLOE_ERR_LIMIT,
                "%zu bytes of scratch memory are needed, the limit is %llu", needed,
                (unsigned long long)ctx->max_memory);

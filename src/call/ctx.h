@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The context: machine, limits, scratch memory, and what the last call had to say. */
+/* The context: machine, limits, scratch memory, and what the last call reported. */
 #ifndef FLOE_CALL_CTX_H
 #define FLOE_CALL_CTX_H
 
@@ -13,7 +13,7 @@
 
 struct floe_ctx {
     floe_cpu cpu;
-    floe_backend backend; /* as asked for */
+    floe_backend backend; /* as requested */
     floe_cuda cuda;       /* open at first need; from the start where the backend is CUDA */
     floe_ctx_options gpu; /* the options that matter then */
     floe_params

@@ -43,7 +43,7 @@ void floe_info_fill(floe_info *given, const floe_header *h, uint64_t stream_nbyt
                       .has_fill = h->has_fill,
                       .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
                       .fill_integer = floe_dtype_is_integer(h->dtype) ? floe_integer_of(h->dtype, h->fill_bits) : 0,
-                      .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
+                      .raw_nbytes = floe_extent_nbytes(h->dtype, h->rank, h->shape),
                       .stream_nbytes = stream_nbytes,
                       .nattrs = h->nattrs,
                       .levels = floe_levels_of(h)};

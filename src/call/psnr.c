@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The absolute bound for a PSNR. Each try asks the codec for the squared error that encoding would leave, so the bound
+/* The absolute bound for a PSNR. Each try requests from the codec the squared error that encoding would leave, so the bound
  * that is taken is known to reach the aim. Errors spread evenly over +-bound have an RMSE of bound / sqrt(3), so a change
  * of the bound by 1 dB changes the PSNR by 1 dB: two or three tries do. */
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "codec/resolve/resolve_math.h"
 
 enum { TRIES = 18 };
-static const double aim_db = 0.1;                   /* above what is asked for, and as much is near enough */
+static const double aim_db = 0.1;                   /* above what is requested, and as much is near enough */
 static const double margin_db = 1e-6;               /* for rounding in the sums */
 static const double exact_db = -1000;               /* where there is no error */
-static const double far_db = 40;                    /* where it cannot be told */
+static const double far_db = 40;                    /* where it cannot be computed */
 static const double uniform_db = 4.771212547196624; /* 20 log10(sqrt(3)) */
 
 typedef struct search {

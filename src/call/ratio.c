@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The absolute bound for a ratio. Ratios rise with the bound, so both are searched in dB, where they are nearly in proportion: on a
- * sample until it has the ratio, then on the whole, whose size says how far off the sample was. */
+ * sample until it has the ratio, then on the whole, whose size shows how far off the sample was. */
 #include <math.h>
 
 #include "base/decibel.h"

@@ -8,6 +8,7 @@
 #include "call/text.h"
 #include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
+#include "field/fill_math.h"
 
 floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)
 {
@@ -68,13 +69,11 @@ static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bit
 static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_range *range)
 {
     uint64_t candidates[2];
-    uint32_t ncandidates = 0;
-    if (!floe_fill_suspect(range, h->dtype, candidates, &ncandidates))
-        return FLOE_OK;
+    const uint32_t ncandidates = floe_fill_candidates(range, h->dtype, candidates);
     for (uint32_t i = 0; i < ncandidates && !h->has_fill; i++) {
         floe_range rest;
         FLOE_TRY(scan(r, true, candidates[i], &rest));
-        if (floe_fill_confirm(&rest, floe_value_of(h->dtype, candidates[i]))) {
+        if (floe_fill_holds(&rest, floe_value_of(h->dtype, candidates[i]))) {
             h->has_fill = true;
             h->fill_bits = candidates[i];
             *range = rest;

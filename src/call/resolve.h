@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what the user asked for to what a codec can do: finds range and fill value, and turns rel and psnr into an
+/* From what the user requested to what a codec can do: finds range and fill value, and turns rel and psnr into an
  * absolute bound. */
 #ifndef FLOE_CALL_RESOLVE_H
 #define FLOE_CALL_RESOLVE_H
@@ -24,7 +24,7 @@ typedef struct floe_resolver {
 /* UNSUPPORTED: integers in device memory. */
 floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err);
 
-/* The header as far as layout and params alone tell: all but abs_bound, range and fill. */
+/* The header as far as layout and params alone decide: all but abs_bound, range and fill. */
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
 
 /* Range, as scanned, and fill of the header that the supply uses. Reads all values zero, one or several times. */

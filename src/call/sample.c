@@ -122,7 +122,7 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
 
 uint64_t floe_sample_raw_nbytes(const floe_sample *s)
 {
-    return s->nboxes * floe_extent_nelems(s->header.rank, s->box) * floe_dtype_size(s->header.dtype);
+    return s->nboxes * floe_extent_nbytes(s->header.dtype, s->header.rank, s->box);
 }
 
 void floe_sample_take(floe_sample *s, floe_arena *arena)

@@ -12,10 +12,7 @@ floe_supply floe_supply_of_field(const floe_header *header, const floe_field *fi
     return (floe_supply){.header = header, .field = *field};
 }
 
-static uint64_t raw_nbytes(const floe_header *h)
-{
-    return floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype);
-}
+static uint64_t raw_nbytes(const floe_header *h) { return floe_extent_nbytes(h->dtype, h->rank, h->shape); }
 
 static floe_status size_mismatch(const floe_header *h, const char *has, uint64_t nbytes, floe_error *err)
 {

@@ -81,7 +81,7 @@ typedef struct floe_codec_boxes {
     double enough;                                        /* bits of a value: what is less need not be known better */
 } floe_codec_boxes;
 
-/* All that the rooms above know of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */
+/* All that the rooms above use of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */
 typedef struct floe_codec_ops {
     floe_codec id;
     const char *name;
@@ -91,7 +91,7 @@ typedef struct floe_codec_ops {
     bool finds_damage;    /* decoding takes `lost` */
     bool tunes;           /* looks at tuner_bound */
     uint64_t whole;       /* values of a field that is one chunk by default; 0: chunks are of about 64 MiB */
-    /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
+    /* Whether it can do what params request of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
     /* Chunks are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
     void (*units)(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
@@ -106,7 +106,7 @@ typedef struct floe_codec_ops {
     /* Codecs with levels: of c->nbytes bytes of a chunk c->level takes the first *nbytes. Of src only `have` are there: more are needed
      * to know where *nbytes is above that. NULL: no levels. */
     floe_status (*level_nbytes)(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
-    /* How a chunk is coded, in lines of words. NULL: it has nothing to say. */
+    /* How a chunk is coded, in lines of words. NULL: it has nothing to report. */
     floe_status (*plan)(const floe_chunk_decode *c, floe_text *to, floe_error *err);
     floe_status (*encode)(const floe_chunk_encode *c, floe_error *err);
     floe_status (*decode)(const floe_chunk_decode *c, floe_error *err);
@@ -146,7 +146,7 @@ void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_
 
 /* Row i of the table; NULL: there are no more. */
 const floe_codec_ops *floe_codec_at(uint32_t i);
-/* The row of a codec that the format knows (container/header_math.h). */
+/* The row of a codec that the format has (container/header_math.h). */
 const floe_codec_ops *floe_codec_of(floe_codec codec);
 /* The same; of AUTO, the one that floe chooses. */
 const floe_codec_ops *floe_codec_chosen(floe_codec codec);

@@ -226,7 +226,7 @@ static void boxes_are_parts_of_the_whole(void **unused)
 
 /* ---- room -------------------------------------------------------------------------------------------------------- */
 
-/* Exactly the bytes that it takes suffice; with one less nothing is written past the end, and the status says so. */
+/* Exactly the bytes that it takes suffice; with one less nothing is written past the end, and the status reports it. */
 static void capacity_is_kept_to_the_byte(void **unused)
 {
     (void)unused;
@@ -303,7 +303,7 @@ static floe_status decode_with(const floe_codec_params *p, const floe_cpu *cpu, 
     return floe_codec_of(p->codec)->decode(&call, &err);
 }
 
-/* The workspace is as small as it says: a line of the cache less is too little, and is found to be. */
+/* The workspace is as small as it claims: a line of the cache less is too little, and is found to be. */
 static void workspace_is_needed_and_suffices(void **unused)
 {
     static float data[20000], back[20000];
@@ -372,7 +372,7 @@ static void sizes_that_overflow_are_said(void **unused)
         }
 }
 
-/* ---- what psnr asks ---------------------------------------------------------------------------------------------- */
+/* ---- what psnr requests ---------------------------------------------------------------------------------------------- */
 
 /* The squared error that is foretold is that of the decoded values. */
 static void squared_error_is_foretold(void **unused)

@@ -95,7 +95,7 @@ typedef struct floe_codec_decode {
     floe_preset preset;
     floe_bound_mode mode;
     uint32_t level; /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
-    bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level say. Out: there is */
+    bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level are. Out: there is */
     uint64_t nchunks;             /* out. More is FLOE_ERR_LIMIT */
     const struct floe_cuda *cuda; /* as of floe_codec_encode */
     /* for decode_aim */
@@ -138,7 +138,7 @@ typedef struct floe_codec_device {
     floe_status (*estimate)(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                             floe_error *err);
 
-    /* Chunks are opened by what the stream itself says of them: header and index may be checked beside decoding. */
+    /* Chunks are opened by what the stream itself holds about them: header and index may be checked beside decoding. */
     bool opens_early;
     floe_status (*decode_plan)(floe_codec_decode *d, floe_error *err);
     void (*decode_take)(floe_codec_decode *d, floe_arena *arena);

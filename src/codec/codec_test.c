@@ -191,7 +191,7 @@ static void any_number_of_threads(void **unused)
     }
 }
 
-/* What the codec says that it did is what it did. */
+/* What the codec reports that it did is what it did. */
 static void statistics_are_true(void **unused)
 {
     static double data[4000];
@@ -242,7 +242,7 @@ static uint64_t size_of(floe_dtype dtype, floe_preset preset, mode m, const shap
     return coded.nbytes;
 }
 
-/* Fields that say nothing take next to nothing in every mode: a word or two for 8192 values, and the header. */
+/* Fields that hold nothing take next to nothing in every mode: a word or two for 8192 values, and the header. */
 static void nothing_costs_next_to_nothing(void **unused)
 {
     static const hostile_kind kinds[] = {HOSTILE_CONSTANT, HOSTILE_ZERO, HOSTILE_NAN, HOSTILE_FILLED};

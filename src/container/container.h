@@ -23,21 +23,21 @@ enum {
 };
 
 /* The ranges that hold in every header; floe_header_write and floe_header_read refuse others. Lossless: bound and
- * abs_bound are 0 (writing: whatever they say). Else bound > 0 and finite, for prec whole and at most 64; abs_bound >= 0 and
+ * abs_bound are 0 (writing: whatever they hold). Else bound > 0 and finite, for prec whole and at most 64; abs_bound >= 0 and
  * finite, but NaN for pwrel, rate and prec, the latter two of codec zfp only.
  * value_min and value_max: both NaN, or both finite and in order. Attributes: keys of 1 to 65535 bytes without control
  * characters, values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the
  * first counts. */
 typedef struct floe_header {
-    uint32_t version; /* reading: of the file; writing: ignored, the least that can say it */
+    uint32_t version; /* reading: of the file; writing: ignored, the least that can hold it */
     floe_dtype dtype;
     uint32_t rank;
     uint64_t shape[FLOE_MAX_RANK];
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a full chunk, each 1..shape (0 only where shape is 0) */
     floe_codec codec;
     floe_preset preset;
-    floe_bound_mode mode;        /* as asked for */
-    double bound;                /* as asked for */
+    floe_bound_mode mode;        /* as requested */
+    double bound;                /* as requested */
     double abs_bound;            /* resolved; 0 lossless, NaN pwrel, rate, prec */
     double tuner_bound;          /* of floe_codec_params; not in the stream */
     double value_min, value_max; /* NaN: not known */
@@ -49,10 +49,10 @@ typedef struct floe_header {
 
 /* Size of the header as written; 0 when the attributes are too many, too large or not valid texts. */
 size_t floe_header_nbytes(const floe_header *header);
-/* Writes exactly floe_header_nbytes bytes, as of the oldest version that can say it. ARGUMENT for a header outside the ranges
+/* Writes exactly floe_header_nbytes bytes, as of the oldest version that can hold it. ARGUMENT for a header outside the ranges
  * above. */
 floe_status floe_header_write(const floe_header *header, void *dst, size_t capacity, floe_error *err);
-/* How many bytes the header has, from its first FLOE_HEADER_MIN_NBYTES bytes: says FORMAT for no floe file,
+/* How many bytes the header has, from its first FLOE_HEADER_MIN_NBYTES bytes: FORMAT for no floe file,
  * VERSION for one from the future. */
 floe_status floe_header_peek(const void *src, size_t nbytes, size_t *header_nbytes, floe_error *err);
 /* Parses and checks a whole header (checksum, ranges, shape overflow, chunk grid). */

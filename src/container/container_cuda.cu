@@ -88,7 +88,7 @@ FLOE_DEV floe_dev_chunk_stats stats_of(const floe_container_finish &job, uint64_
 
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 
-/* The report, if somebody asks. By a warp. */
+/* The report, if it is requested. By a warp. */
 FLOE_DEV void finish_report(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
 {
     floe_dev_chunk_stats all = {0, 0, 0, 0};

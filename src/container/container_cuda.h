@@ -41,7 +41,7 @@ typedef struct floe_container_finish {
     /* NULL, or set by kernels before the last one, which lets this one start early: whether the last one does anything. If
      * not, all is there already */
     const uint32_t *again;
-    floe_device_report *report;           /* of the call, whatever came of it; NULL: nobody asks */
+    floe_device_report *report;           /* of the call, whatever came of it; NULL: not requested */
     floe_dev_stats_of_chunks chunk_stats; /* for the report */
     bool pwrel;
 } floe_container_finish;

@@ -75,7 +75,7 @@ static void reader_free(reader *r)
     drop(r->open.status);
 }
 
-/* Opens and verifies n bytes at the beginning of dev. opened: what opening alone says. */
+/* Opens and verifies n bytes at the beginning of dev. opened: what opening alone reports. */
 static uint32_t gpu_read(reader *r, const uint8_t *dev, size_t n, uint32_t *opened)
 {
     r->open.stream = r->verify.stream = dev;
@@ -234,7 +234,7 @@ static void the_true_size_may_be_on_the_device(void **state)
 
 /* ---- damage -------------------------------------------------------------------------------------------------------- */
 
-/* Tells what both say. */
+/* Prints what both report. */
 static uint32_t judged_alike(reader *r, const uint8_t *bytes, size_t n, const char *what, size_t where)
 {
     floe_header h;

@@ -28,7 +28,7 @@ struct validate_shared {
     uint32_t nitems;
     uint64_t nchunks;
     uint64_t header_hash, footer_hash;
-    floe_fault fields, ranges; /* what is wrong with the header's fields: in form, in what they say */
+    floe_fault fields, ranges; /* what is wrong with the header's fields: in form, in what they hold */
 };
 
 /* What is known of the stream; the same in all threads. */
@@ -221,7 +221,7 @@ FLOE_DEV floe_fault head_fault(const uint64_t words[FLOE_RECORD_HEAD_WORDS], uin
     return fault != FLOE_FAULT_NONE ? fault : same ? FLOE_FAULT_NONE : FLOE_FAULT_RECORD_OTHER;
 }
 
-/* Threads take records in turn, the last warp first: the first one hashes the index. Tells by the block what they found. */
+/* Threads take records in turn, the last warp first: the first one hashes the index. Adds what they found to what the block has. */
 FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_parts &in, const uint64_t *index,
                                  early_head head)
 {

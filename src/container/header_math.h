@@ -100,7 +100,7 @@ FLOE_HD bool floe_header_real_valid(uint64_t bits)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* A mode that says how much to store, and nothing of the error. */
+/* A mode that gives how much to store, and nothing of the error. */
 FLOE_HD bool floe_mode_is_size(int mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
 
 /* The codecs of the format, by number, each with its modes: bit m is floe_bound_mode m. 0: no such codec. A new codec is a line. */

@@ -38,7 +38,7 @@ enum {
     FLOE_INDEX_ENTRY_WORDS = FLOE_INDEX_ENTRY_NBYTES / 8
 };
 
-/* What can be wrong with a part: a number above the status that it means. Readers on a CPU say it in words. */
+/* What can be wrong with a part: a number above the status that it means. Readers on a CPU report it in words. */
 #define FLOE_FAULT_OF(number, status) ((number) << 8 | (int)(status))
 typedef enum floe_fault {
     FLOE_FAULT_NONE = 0,
@@ -82,7 +82,7 @@ typedef enum floe_fault {
     FLOE_FAULT_ENTRY_OFFSET = FLOE_FAULT_OF(64, FLOE_ERR_FORMAT),
     FLOE_FAULT_ENTRY_SIZE = FLOE_FAULT_OF(65, FLOE_ERR_FORMAT),
     FLOE_FAULT_ENTRIES_END = FLOE_FAULT_OF(66, FLOE_ERR_FORMAT),
-    FLOE_FAULT_RECORD_OTHER = FLOE_FAULT_OF(67, FLOE_ERR_FORMAT) /* a head says other than the index */
+    FLOE_FAULT_RECORD_OTHER = FLOE_FAULT_OF(67, FLOE_ERR_FORMAT) /* a head differs from the index */
 } floe_fault;
 
 FLOE_HD floe_status floe_fault_status(floe_fault fault) { return (floe_status)(fault & 0xFF); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole streams of preset balanced on a GPU: bytes and values against the CPU's, and what is said of streams that do not fit or
+ * Whole streams of preset balanced on a GPU: bytes and values against the CPU's; and what is reported of streams that do not fit or
  * are damaged.
  */
 #include "tests/gpu/whole_gpu_kit.h"
@@ -40,7 +40,7 @@ static const gpu_case cases[] = {
 enum { NCASES = sizeof cases / sizeof *cases };
 
 /* n bytes of the stream. */
-static uint32_t decode(const made *m, uint64_t n)
+static uint32_t decode(const encoded *m, uint64_t n)
 {
     floe_device_report report;
     floe_field out = m->dev_field;
@@ -55,7 +55,7 @@ static uint32_t decode(const made *m, uint64_t n)
     return report.status;
 }
 
-static void decode_right(const made *m)
+static void decode_right(const encoded *m)
 {
     assert_int_equal(decode(m, m->stream_nbytes), FLOE_OK);
     assert_memory_equal(m->got, m->decoded, m->nbytes);
@@ -65,7 +65,7 @@ static void same_streams(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         for (int r = 0; r < (is_small() ? 1 : 20); r++)
             encode_right(&m, r % 2 ? m.capacity : m.stream_nbytes);
         unmake(&m);
@@ -76,7 +76,7 @@ static void same_values(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         for (int r = 0; r < (is_small() ? 1 : 20); r++)
             decode_right(&m);
         unmake(&m);
@@ -88,7 +88,7 @@ static void streams_that_do_not_fit(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i += is_small() ? 4 : 1) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         const uint64_t n = m.stream_nbytes, room[] = {n - 1, n - 72, n / 2, 64, 0};
         for (int r = 0; r < (int)(sizeof room / sizeof *room); r++)
             assert_int_equal(encode(&m, room[r]), FLOE_ERR_CAPACITY);
@@ -102,7 +102,7 @@ static void damaged_streams(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i += one_in(3)) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         for (int r = 0; r < (is_few() ? 1 : is_small() ? 3 : 60); r++) {
             const uint64_t at = any(m.stream_nbytes);
             const bool cut = any(4) == 0;

@@ -58,7 +58,7 @@ static inline floe_dev_field floe_dev_field_of(const floe_field *f)
 floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);
 floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
 
-/* ARGUMENT where p, or the data of a resolved field that is said to lie in device memory, is host memory that the context's GPU
+/* ARGUMENT where p, or the data of a resolved field that is given as lying in device memory, is host memory that the context's GPU
  * cannot reach: a kernel that tries loses the process all that it has on the GPU. For calls that floe_device_enter runs, also
  * those that do not wait. Each call queries again: memory may have been freed since. what: "the field" */
 floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);

@@ -284,7 +284,7 @@ static floe_status ratio_resolve(compression *c, const floe_range *range)
     floe_sample sample;
     floe_header *h = &c->resolve.header;
     const floe_choice choice = {1, {h->codec}};
-    const floe_ratio ratio = {ratio_attempt, c, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
+    const floe_ratio ratio = {ratio_attempt, c, floe_extent_nbytes(h->dtype, h->rank, h->shape)};
     FLOE_TRY(sample_load(c, &choice, &sample));
     return floe_ratio_resolve(&ratio, &sample, range, h, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whole calls on a GPU: decompression. A stream's header and index are read by the device itself. It has no words for what it
- * refuses: calls that wait leave such a stream to the CPU, which decodes it or says what is wrong with it.
+ * refuses: calls that wait leave such a stream to the CPU, which decodes it or reports what is wrong with it.
  */
 #include "device/device.h"
 
@@ -44,7 +44,7 @@ typedef struct decompression {
     floe_container_open open;
     floe_container_verify verify;
     void *fused_scratch;
-    uint32_t *statuses;  /* STATUSES: what container and codec say */
+    uint32_t *statuses;  /* STATUSES: what container and codec report */
     uint8_t *own_stream; /* where src is host memory */
     uint64_t own_nbytes;
 } decompression;
@@ -152,7 +152,7 @@ static floe_status put_both(floe_ctx *ctx, const decompression *d, floe_error *e
     return d->codec->decode_start(&d->decode, ctx->cuda.stream, err);
 }
 
-/* Puts all kernels of a call on the stream. A verdict is all that they have to say. */
+/* Puts all kernels of a call on the stream. A verdict is all that they have to report. */
 static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
                          floe_device_report *report)
 {
@@ -196,8 +196,7 @@ static bool needs_too_much(decompression *d, const waiting_call *call)
     enum { TIMES = 32, BESIDES = 1 << 29 };
     floe_arena plan = floe_arena_plan();
     take_all(d, &plan);
-    const uint64_t out_nbytes =
-        floe_extent_nelems(call->out->rank, call->out->shape) * floe_dtype_size(call->out->dtype);
+    const uint64_t out_nbytes = floe_extent_nbytes(call->out->dtype, call->out->rank, call->out->shape);
     return plan.overflow || (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + out_nbytes);
 }
 
@@ -217,7 +216,7 @@ static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *
     return FLOE_OK;
 }
 
-/* With room for what the header says; then, since its preset and mode are for information, for whatever chunks may hold. Nothing
+/* With room for what the header holds; then, since its preset and mode are for information, for whatever chunks may hold. Nothing
  * is attempted where the CPU would refuse header or call. */
 static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const waiting_call *call,
                                      floe_device_report *report)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How calls reach the context's GPU; and what they say in a build without CUDA. */
+/* How calls reach the context's GPU; and what they return in a build without CUDA. */
 #include "device/device.h"
 
 #include "backend/cuda.h"

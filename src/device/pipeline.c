@@ -282,10 +282,7 @@ static slot *slot_of(floe_pipeline *p, uint64_t turn) { return &p->slots[turn % 
 /* What a thread copies at least: less takes no longer alone than it takes to wait for others that are kept from running. */
 enum { A_SHARE = 4 << 20 };
 
-static uint64_t field_nbytes(const floe_field *f)
-{
-    return floe_extent_nelems(f->rank, f->shape) * floe_dtype_size(f->dtype);
-}
+static uint64_t field_nbytes(const floe_field *f) { return floe_extent_nbytes(f->dtype, f->rank, f->shape); }
 
 typedef struct copy_job {
     const floe_field *from, *to;

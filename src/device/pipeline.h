@@ -34,7 +34,7 @@ floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header,
 /* stays: the view's memory stays as it is until the chunk has been got, so that pinned memory need not be copied; else only until
  * this returns. */
 floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays);
-/* Waits until the size of the oldest chunk that was not asked for yet is known. */
+/* Waits until the size of the oldest chunk that was not requested yet is known. */
 floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes);
 /* The oldest chunk: its record of record_nbytes to dst. */
 floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *record, floe_chunk_stats *stats);

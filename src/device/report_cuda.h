@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last kernel of a decompression on a GPU whose other kernels do not report: what came of it, as a floe_device_report.
- * Compression ends with floe_container_finish_cuda, which tells as much. */
+ * Compression ends with floe_container_finish_cuda, which reports as much. */
 #ifndef FLOE_DEVICE_REPORT_CUDA_H
 #define FLOE_DEVICE_REPORT_CUDA_H
 

@@ -26,7 +26,7 @@ static floe_status chunks_fit(const floe_stream *s, floe_error *err)
     return FLOE_OK;
 }
 
-/* Salvaging expects that most chunks are lost, but not more than there are bytes: then nothing says that they ever were. */
+/* Salvaging expects that most chunks are lost, but not more than there are bytes: then nothing shows that they ever were. */
 static floe_status salvage_check(const floe_stream *s, floe_error *err)
 {
     FLOE_CHECK(err, s->nchunks <= s->nbytes, FLOE_ERR_FORMAT,
@@ -34,7 +34,7 @@ static floe_status salvage_check(const floe_stream *s, floe_error *err)
     return FLOE_OK;
 }
 
-/* Limits, and that a stream which is whole has room for what its header says, come before anything is allocated for that. */
+/* Limits, and that a stream which is whole has room for what its header holds, come before anything is allocated for that. */
 static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
 {
     uint64_t nelems = floe_extent_nelems(s->header.rank, s->header.shape);
@@ -199,11 +199,11 @@ floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status
     if (!s->needs_index || s->salvages)
         return status;
     floe_arena_take(&plan, floe_stream_index_nbytes(s), 1);
-    floe_status said = floe_ctx_workspace(ctx, &plan, &arena);
-    if (said == FLOE_OK)
-        said = floe_stream_index_load(s, arena.base, &ctx->err);
-    if (floe_status_is_damage(said))
-        return said;
+    floe_status result = floe_ctx_workspace(ctx, &plan, &arena);
+    if (result == FLOE_OK)
+        result = floe_stream_index_load(s, arena.base, &ctx->err);
+    if (floe_status_is_damage(result))
+        return result;
     ctx->err = why;
     return status;
 }
@@ -244,7 +244,7 @@ static floe_status find_need(const floe_stream *s, fetched *f, floe_error *err)
     return s->level ? floe_codec_of(s->header.codec)->level_nbytes(&call, f->have, &f->need, err) : FLOE_OK;
 }
 
-enum { PIECE_NBYTES = 1 << 16 /* of a chunk, read at once where its level does not say yet how much it takes */ };
+enum { PIECE_NBYTES = 1 << 16 /* of a chunk, read at once where its level does not show yet how much it takes */ };
 
 /* By the index; the index has been checked to stay within the stream. Of a source all is read, or as far as the level needs. */
 static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, floe_error *err)
@@ -299,7 +299,7 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, f
     floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, cut ? s->payload_most : s->sizing.payload_nbytes};
     size_t got;
     while (!w->has_head || w->head.chunk < chunk) {
-        if (w->has_head) /* of a chunk that nobody asked for */
+        if (w->has_head) /* of a chunk that nobody requested */
             FLOE_TRY(floe_window_skip(w, floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES, err));
         w->has_head = false;
         FLOE_TRY(floe_window_head(w, &rule, err));
@@ -442,7 +442,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu && f.need == f.head.nbytes) {
         FLOE_TRY(floe_pipeline_put_payload(ctx, &f.head, f.payload, true, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
-        if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */
+        if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU reports why, or does it */
             return status;
     }
 #endif

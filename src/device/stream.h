@@ -51,7 +51,7 @@ floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status s
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
 
-/* A chunk of a stream in memory, for what its codec says of it; extent: rank of them, which stay there. */
+/* A chunk of a stream in memory, for what its codec reports of it; extent: rank of them, which stay there. */
 floe_status floe_stream_chunk(floe_stream *stream, uint64_t chunk, uint64_t *extent, floe_chunk_decode *call,
                               floe_error *err);
 

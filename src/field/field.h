@@ -63,12 +63,10 @@ void floe_range_scan(const floe_cpu *cpu, const floe_field *field, bool has_fill
  * more than 10 times the range of the rest, or any other that marks at least 1 % of the values and stands off by more
  * than 1000 times that range, which must not be 0. So a few saturated cells, a hot pixel or a step are data.
  *
- * Pass 1 is floe_range_scan without fill. Where floe_fill_suspect then says true it names one or two candidates. For each,
- * in order, pass 2 is a scan with that candidate as fill, and floe_fill_confirm decides; the first that is confirmed is
+ * Pass 1 is floe_range_scan without fill. Where floe_fill_candidates (fill_math.h) then returns some, for each,
+ * in order, pass 2 is a scan with that candidate as fill, and floe_fill_holds decides; the first that holds is
  * the fill value. On data without fill pass 2 hardly ever happens.
  */
-bool floe_fill_suspect(const floe_range *all, floe_dtype dtype, uint64_t candidate_bits[2], uint32_t *ncandidates);
-bool floe_fill_confirm(const floe_range *rest, double candidate);
 
 /* The bits of value converted to dtype, in the low bits; and back. */
 uint64_t floe_value_bits(floe_dtype dtype, double value);

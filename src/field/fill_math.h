@@ -40,7 +40,7 @@ FLOE_HD bool floe_fill_stands_off(double v, double lo, double hi, double times)
     return gap > times * (hi * FLOE_FILL_SCALE - lo * FLOE_FILL_SCALE);
 }
 
-/* Whether min may be fill as far as the values low (above min) and max tell: if all values but min lay where fill needs
+/* Whether min may be fill as far as the values low (above min) and max show: if all values but min lay where fill needs
  * them, low would too. The same for max and high (below max). */
 FLOE_HD bool floe_fill_min_possible(double min, double low, double max)
 {
@@ -51,7 +51,7 @@ FLOE_HD bool floe_fill_max_possible(double min, double high, double max)
     return !(high > min) || floe_fill_stands_off(max, min, high, 10);
 }
 
-/* floe_fill_suspect. */
+/* Returns how many candidates there are. */
 FLOE_HD uint32_t floe_fill_candidates(const floe_range *all, floe_dtype dtype, uint64_t candidate_bits[2])
 {
     uint32_t n = 0;
@@ -70,7 +70,7 @@ FLOE_HD uint32_t floe_fill_candidates(const floe_range *all, floe_dtype dtype, u
     return n;
 }
 
-/* floe_fill_confirm. */
+/* rest: with the candidate as fill. */
 FLOE_HD bool floe_fill_holds(const floe_range *rest, double candidate)
 {
     if (rest->nfill < 2 || rest->nfinite < 1 || (candidate >= rest->min && candidate <= rest->max))
@@ -82,7 +82,7 @@ FLOE_HD bool floe_fill_holds(const floe_range *rest, double candidate)
 }
 
 /*
- * What one scan without fill has to know for certainty: all.low is the least value above all.min, and nmin says how many
+ * What one scan without fill has to know for certainty: all.low is the least value above all.min, and nmin gives how many
  * have the bits of all.min (as floe_value_bits gives them), of integers those of all.least. Where any value for which floe_fill_min_possible is false may
  * stand for all.low, and does, nmin need not be right. The same for all.high and nmax.
  */

@@ -31,69 +31,46 @@ enum {
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------- */
 
-template <typename T> struct floe_range_keys;
-
-template <> struct floe_range_keys<float> {
+template <size_t NBYTES> struct floe_range_words;
+template <> struct floe_range_words<4> {
     typedef int32_t key;
     typedef uint32_t bits;
-    enum { A_LOAD = 4 };
-    static constexpr bool INTEGER = false;
-    static constexpr key NONE_LOW = INT32_MAX, NONE_HIGH = INT32_MIN; /* patterns of NaN */
-    static constexpr key GREATEST = 0x7F7FFFFF, LEAST = -GREATEST - 1;
-    static __device__ __forceinline__ key of(bits b) { return (key)(b ^ ((uint32_t)((int32_t)b >> 31) & 0x7FFFFFFFu)); }
-    static __device__ __forceinline__ double value(key k) { return (double)floe_f32_of((uint32_t)of((bits)k)); }
-    static __device__ __forceinline__ void unpack(uint4 v, key *k)
-    {
-        k[0] = of(v.x), k[1] = of(v.y), k[2] = of(v.z), k[3] = of(v.w);
-    }
+    static constexpr int32_t MOST = INT32_MAX, MOST_FINITE = 0x7F7FFFFF;
 };
-
-template <> struct floe_range_keys<double> {
+template <> struct floe_range_words<8> {
     typedef int64_t key;
     typedef uint64_t bits;
-    enum { A_LOAD = 2 };
-    static constexpr bool INTEGER = false;
-    static constexpr key NONE_LOW = INT64_MAX, NONE_HIGH = INT64_MIN;
-    static constexpr key GREATEST = 0x7FEFFFFFFFFFFFFF, LEAST = -GREATEST - 1;
-    static __device__ __forceinline__ key of(bits b)
-    {
-        return (key)(b ^ ((uint64_t)((int64_t)b >> 63) & 0x7FFFFFFFFFFFFFFFu));
-    }
-    static __device__ __forceinline__ double value(key k) { return floe_f64_of((uint64_t)of((bits)k)); }
-    static __device__ __forceinline__ void unpack(uint4 v, key *k)
-    {
-        k[0] = of((uint64_t)v.x | (uint64_t)v.y << 32), k[1] = of((uint64_t)v.z | (uint64_t)v.w << 32);
-    }
+    static constexpr int64_t MOST = INT64_MAX, MOST_FINITE = 0x7FEFFFFFFFFFFFFF;
 };
 
 /* Integers are their own keys. None is a value, too: what that hides shows at the other end. */
-template <> struct floe_range_keys<int32_t> {
-    typedef int32_t key;
-    typedef uint32_t bits;
-    enum { A_LOAD = 4 };
-    static constexpr bool INTEGER = true;
-    static constexpr key NONE_LOW = INT32_MAX, NONE_HIGH = INT32_MIN;
-    static constexpr key GREATEST = INT32_MAX, LEAST = INT32_MIN;
-    static __device__ __forceinline__ key of(bits b) { return (key)b; }
-    static __device__ __forceinline__ double value(key k) { return (double)k; }
-    static __device__ __forceinline__ void unpack(uint4 v, key *k)
+template <typename T> struct floe_range_keys {
+    typedef floe_range_words<sizeof(T)> words;
+    typedef typename words::key key;
+    typedef typename words::bits bits;
+    enum { A_LOAD = 16 / sizeof(T) };
+    static constexpr bool INTEGER = (T)0.5 == 0;
+    static constexpr key NONE_LOW = words::MOST, NONE_HIGH = -words::MOST - 1; /* of floats: patterns of NaN */
+    static constexpr key GREATEST = INTEGER ? words::MOST : words::MOST_FINITE, LEAST = -GREATEST - 1;
+    static __device__ __forceinline__ key of(bits b)
     {
-        k[0] = of(v.x), k[1] = of(v.y), k[2] = of(v.z), k[3] = of(v.w);
+        return INTEGER ? (key)b : (key)(b ^ ((bits)((key)b >> (8 * sizeof(T) - 1)) & (bits)words::MOST));
     }
-};
-
-template <> struct floe_range_keys<int64_t> {
-    typedef int64_t key;
-    typedef uint64_t bits;
-    enum { A_LOAD = 2 };
-    static constexpr bool INTEGER = true;
-    static constexpr key NONE_LOW = INT64_MAX, NONE_HIGH = INT64_MIN;
-    static constexpr key GREATEST = INT64_MAX, LEAST = INT64_MIN;
-    static __device__ __forceinline__ key of(bits b) { return (key)b; }
-    static __device__ __forceinline__ double value(key k) { return (double)k; }
+    static __device__ __forceinline__ double value(key k)
+    {
+        if constexpr (INTEGER)
+            return (double)k;
+        else if constexpr (sizeof(T) == 4)
+            return (double)floe_f32_of(of((bits)k));
+        else
+            return floe_f64_of((uint64_t)of((bits)k));
+    }
     static __device__ __forceinline__ void unpack(uint4 v, key *k)
     {
-        k[0] = of((uint64_t)v.x | (uint64_t)v.y << 32), k[1] = of((uint64_t)v.z | (uint64_t)v.w << 32);
+        if constexpr (sizeof(T) == 4)
+            k[0] = of(v.x), k[1] = of(v.y), k[2] = of(v.z), k[3] = of(v.w);
+        else
+            k[0] = of((bits)v.x | (bits)v.y << 32), k[1] = of((bits)v.z | (bits)v.w << 32);
     }
 };
 
@@ -212,7 +189,7 @@ FLOE_DEV void floe_range_limit(floe_range_lane<T> *l, typename floe_range_keys<T
 }
 
 /* Of most fields neither end can be fill, and to know that it is enough to have seen some value near each: this group's. False:
- * it does not tell, and is to be noted. All lanes of the warp come here together. */
+ * that does not show, and is to be noted. All lanes of the warp come here together. */
 template <typename T>
 FLOE_DEV bool floe_range_glance(floe_range_lane<T> *l, typename floe_range_keys<T>::key least,
                                 typename floe_range_keys<T>::key most)
@@ -281,7 +258,7 @@ FLOE_DEV void floe_range_look(floe_range_lane<T> *l, const typename floe_range_k
     floe_range_limit(l, all.low, all.low2, all.high, all.high2);
 }
 
-/* Adds a group of keys; all lanes of the warp come here together. WHOLE: all of them are there; else bit j of valid says
+/* Adds a group of keys; all lanes of the warp come here together. WHOLE: all of them are there; else bit j of valid shows
  * so for key j. */
 template <typename T, floe_range_mode MODE, bool WHOLE, int N>
 FLOE_DEV void floe_range_take(floe_range_lane<T> *l, const typename floe_range_keys<T>::key (&k)[N], uint32_t valid,

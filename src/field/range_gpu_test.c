@@ -31,12 +31,12 @@ static floe_dev_range on_cpu(const floe_field *field, bool has_fill, uint64_t fi
     floe_range_init(&r.range);
     floe_range_scan(&cpu, field, has_fill, fill_bits, &r.range);
     if (detect)
-        floe_fill_suspect(&r.range, field->dtype, candidates, &n);
+        n = floe_fill_candidates(&r.range, field->dtype, candidates);
     for (uint32_t k = 0; k < n && !r.has_fill; k++) {
         floe_range rest;
         floe_range_init(&rest);
         floe_range_scan(&cpu, field, true, candidates[k], &rest);
-        if (floe_fill_confirm(&rest, floe_value_of(field->dtype, candidates[k])))
+        if (floe_fill_holds(&rest, floe_value_of(field->dtype, candidates[k])))
             r = (floe_dev_range){.range = rest, .has_fill = 1, .fill_bits = candidates[k]};
     }
     return r;
@@ -105,7 +105,7 @@ static void assert_same(const floe_dev_range *got, const floe_dev_range *want)
     assert_true(r->high == -INFINITY || (r->high < r->max && r->high >= r->min));
 }
 
-static int nfills; /* detected, so that the tests know that they test something */
+static int nfills; /* detected, so that the tests test something */
 
 /* field lies in memory of nbytes; all three ways to scan it. */
 static void check(const floe_field *field, const void *memory, size_t nbytes)
@@ -158,7 +158,7 @@ static void synthetic_fields(void **state)
     free(data);
 }
 
-/* Few numbers, at the ends of the type and where doubles cannot tell them apart; some of them often enough to be fill. */
+/* Few numbers, at the ends of the type and where doubles cannot distinguish them; some of them often enough to be fill. */
 static void integers(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static double hostile(void)
     return draw(2) ? values[draw(sizeof values / sizeof values[0])] : uniform() - 0.5;
 }
 
-/* Values of which few are different, and some stand off: what fill detection has to tell apart. */
+/* Values of which few are different, and some stand off: what fill detection has to distinguish. */
 static double layered(int kind, uint64_t i, uint64_t n)
 {
     static const double odd[] = {1e20, -9999, 1e6, -1e10, 0.0, -0.0, 3e38, 99999, 1.5};

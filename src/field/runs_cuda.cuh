@@ -27,7 +27,7 @@ FLOE_DEV floe_runs_place floe_runs_place_of(const floe_runs *runs, uint64_t elem
     return p;
 }
 
-/* Goes n elements on; there is no need to ask for an offset behind the last run. */
+/* Goes n elements on; there is no need to request an offset behind the last run. */
 FLOE_DEV void floe_runs_go(const floe_runs *runs, floe_runs_place *p, uint32_t n)
 {
     p->column += n;

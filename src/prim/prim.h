@@ -6,8 +6,8 @@
  * Both backends and any number of threads give the same bits. On a GPU every call only puts work on the stream: nothing
  * waits, nothing is allocated, and all pointers are device memory.
  *
- * Pointers are aligned to their elements. Arrays must not overlap, but where a call says that it works in place.
- * Any n may be 0. Messages: ARGUMENT what cannot be meant, MEMORY a workspace that is too small, DEVICE what CUDA says.
+ * Pointers are aligned to their elements. Arrays must not overlap, but where a call states that it works in place.
+ * Any n may be 0. Messages: ARGUMENT what cannot be meant, MEMORY a workspace that is too small, DEVICE what CUDA reports.
  */
 #ifndef FLOE_PRIM_PRIM_H
 #define FLOE_PRIM_PRIM_H
@@ -41,7 +41,7 @@ typedef struct floe_prim {
 
 typedef enum floe_prim_call { FLOE_PRIM_MAX, FLOE_PRIM_SCAN, FLOE_PRIM_SORT, FLOE_PRIM_CALLS } floe_prim_call;
 
-/* Bytes of workspace that a call needs. p->workspace is not looked at. More elements may need less, so ask for each size. */
+/* Bytes of workspace that a call needs. p->workspace is not looked at. More elements may need less, so request each size. */
 floe_status floe_prim_workspace(const floe_prim *p, floe_prim_call call, floe_prim_type type, uint64_t n,
                                 uint64_t *nbytes, floe_error *err);
 

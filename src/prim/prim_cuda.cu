@@ -3,7 +3,7 @@
  * The primitives on a GPU, so that each result is that of prim_host.c. Kernels stride over their tiles, so any grid will do,
  * and no block waits for another: what a later one needs is another kernel's work.
  *
- * This is not CUB, since that brings the C++ library, getenv and dlopen into ours, does not tell -0 from +0 in a sort, and does
+ * This is not CUB, since that brings the C++ library, getenv and dlopen into ours, does not distinguish -0 from +0 in a sort, and does
  * not run in the emulator.
  */
 #include "backend/device_scan.cuh"
@@ -145,7 +145,7 @@ int scan_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
 
 /* ---- sort ---------------------------------------------------------------------------------------------------------- */
 
-/* As in prim_host.c. In a pass blocks count the digits of their tiles; a scan of the counts, digits first and tiles second, says
+/* As in prim_host.c. In a pass blocks count the digits of their tiles; a scan of the counts, digits first and tiles second, shows
  * where each tile puts its elements of each digit; then they are moved. */
 
 enum {

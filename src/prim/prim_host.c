@@ -3,7 +3,7 @@
  * The primitives on threads, each of which takes pieces of the elements.
  *
  * Sort goes by digits of 8 bits from the lowest on, each pass stable. In a pass every thread counts the digits of a stretch of
- * the elements; a scan of the counts, digits first and stretches second, says where each stretch puts its elements of each
+ * the elements; a scan of the counts, digits first and stretches second, shows where each stretch puts its elements of each
  * digit. Passes where all elements have the same digit are left out.
  */
 #include "prim/prim_math.h"

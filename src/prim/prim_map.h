@@ -22,7 +22,7 @@
 
 #ifndef FLOE_PRIM_MAP_PIECE
 #define FLOE_PRIM_MAP_PIECE \
-    (1 << 15) /* indexes that a thread takes at once; a source whose worklets do much says fewer */
+    (1 << 15) /* indexes that a thread takes at once; a source whose worklets do much sets fewer */
 #endif
 
 typedef struct floe_prim_span {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases for the tests of the primitives: hostile arrays, and every call of prim.h on them. A side is a place where calls run,
- * with its arrays; two sides must write the same bytes. Workspaces have just the size that was asked for. */
+ * with its arrays; two sides must write the same bytes. Workspaces have just the size that was requested. */
 #ifndef FLOE_PRIM_TEST_KIT_H
 #define FLOE_PRIM_TEST_KIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the emulator's parts know of each other. Nothing here needs the C++ library at link time, so C programs link it. */
+/* What the emulator's parts use of each other. Nothing here needs the C++ library at link time, so C programs link it. */
 #ifndef FLOE_EMULATOR_H
 #define FLOE_EMULATOR_H
 

@@ -109,7 +109,7 @@ extern size_t nalive; /* streams and events */
 #define ENTER          ENTER_OR(cudaErrorInvalidResourceHandle)
 #define NOT_IN_CAPTURE CHECK(!capture_forbids(), cudaErrorStreamCaptureUnsupported)
 
-/* ---- memory that CUDA knows (emulator_ranges.cpp) ------------------------------------------------------------------ */
+/* ---- memory of CUDA's own (emulator_ranges.cpp) ------------------------------------------------------------------ */
 
 /* Device memory is within reach while one of these lives. */
 struct reach {

@@ -377,7 +377,7 @@ const struct {
               {NULL},
               {NULL}};
 
-/* Whether a process that does this ends badly, and says why. */
+/* Whether a process that does this ends badly, and reports why. */
 bool ends_badly(int how, const char *says)
 {
     static char text[1 << 16];

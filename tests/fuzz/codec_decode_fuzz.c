@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codecs, below the checksums: bytes as a chunk, decoded by plain C and by AVX2, whole or a box of it. Both must say the
+ * Codecs, below the checksums: bytes as a chunk, decoded by plain C and by AVX2, whole or a box of it. Both must report the
  * same, and write nothing outside the box. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 make sizes add up, bit 5 edits, bits 6-7 bound mode

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codecs there and back: the input says which field, and how to code it. Every value is checked exactly, and plain C
+ * Codecs there and back: the input shows which field, and how to code it. Every value is checked exactly, and plain C
  * against AVX2. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bits 3-4 bound mode, bit 5 preset, bit 6 the first value is the fill value,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Readers of the container. Byte 0 of the input says whether checksums are made right first, so that the fuzzer gets past
+/* Readers of the container. Byte 0 of the input shows whether checksums are made right first, so that the fuzzer gets past
  * them; the rest is a stream. What a reader accepts must make sense: chunks lie inside the field, records inside the
  * stream, and a header written again is the same bytes. */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders, through the public API. Byte 0 of the input says how: bit 0 checksums are made right first, so that the damage
+/* Decoders, through the public API. Byte 0 of the input gives how: bit 0 checksums are made right first, so that the damage
  * behind them is met; bit 1 plain C, else the best vector unit; bits 2 and 3 whole in memory, a region, streamed, streamed
  * with salvage. The rest is a stream. Whatever comes out is fine; a crash, a hang, or memory beyond the limit is not. */
 #include <stdlib.h>

@@ -55,7 +55,7 @@ static void note_lost(void *user, const uint64_t *lo, const uint64_t *hi)
     ++*(uint64_t *)user;
 }
 
-/* A level of the chunk, and damage looked for: from the bytes that it says it needs. */
+/* A level of the chunk, and damage looked for: from the bytes that it reports to need. */
 static void level_of(const floe_codec_params *params, uint32_t rank, const uint64_t *extent, uint32_t level,
                      const mutant *m)
 {

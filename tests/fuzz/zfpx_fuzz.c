@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Index files of zfp streams. Bit 0 of byte 0 of the input says whether checksums are made right first; the rest is a file.
+/* Index files of zfp streams. Bit 0 of byte 0 of the input shows whether checksums are made right first; the rest is a file.
  * What is accepted has a shape and parameters that zfp can have, and as many blocks as those make. */
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 static const gpu_case *the_cases;
 static int nthe_cases;
 
-typedef struct made {
+typedef struct encoded {
     const gpu_case *c;
     floe_params params;
     floe_field field; /* host */
@@ -21,11 +21,11 @@ typedef struct made {
     uint8_t *stream;
     floe_stats stats;
     uint8_t *dev_values, *dev_stream;
-} made;
+} encoded;
 
-static made make(const gpu_case *c)
+static encoded make(const gpu_case *c)
 {
-    made m = {.c = c, .stats = {.size = sizeof m.stats}};
+    encoded m = {.c = c, .stats = {.size = sizeof m.stats}};
     m.field = case_make(c, &m.params, &m.nbytes);
     m.values = m.field.data;
     m.decoded = take(m.nbytes);
@@ -43,7 +43,7 @@ static made make(const gpu_case *c)
     return m;
 }
 
-static void unmake(made *m)
+static void unmake(encoded *m)
 {
     free(m->values);
     free(m->decoded);
@@ -53,18 +53,18 @@ static void unmake(made *m)
 }
 
 /* Whether a sample decides which codec it is. */
-static bool chooses(const made *m)
+static bool chooses(const encoded *m)
 {
     return m->params.codec == FLOE_CODEC_AUTO && m->params.preset != FLOE_PRESET_FAST &&
            m->params.mode != FLOE_BOUND_LOSSLESS;
 }
 
-static floe_field dev_field(const made *m)
+static floe_field dev_field(const encoded *m)
 {
     return floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
 }
 
-static void say(const made *m, const char *what)
+static void say(const encoded *m, const char *what)
 {
     print_message("%s of %s, %s, %llu x %llu x %llu x %llu: %s\n", floe_dtype_name(m->c->dtype), m->c->kind,
                   m->c->params, (unsigned long long)m->c->shape[0], (unsigned long long)m->c->shape[1],
@@ -72,7 +72,7 @@ static void say(const made *m, const char *what)
 }
 
 /* Device memory against what it should be, with the guard behind it. */
-static void expect_bytes(const made *m, const void *dev, const void *expected, uint64_t nbytes, uint64_t room,
+static void expect_bytes(const encoded *m, const void *dev, const void *expected, uint64_t nbytes, uint64_t room,
                          int guard, const char *what)
 {
     uint8_t *got = take(room + GUARD);
@@ -93,11 +93,11 @@ static void expect_bytes(const made *m, const void *dev, const void *expected, u
 
 static int nturns; /* where few are tried they are others each time */
 /* Where a GPU is emulated: what is left out does not change the choice, and named codecs are tried with all of it. */
-static bool chooses_slowly(const made *m) { return chooses(m) && (is_small() || is_watched()); }
+static bool chooses_slowly(const encoded *m) { return chooses(m) && (is_small() || is_watched()); }
 static int case_step(void) { return is_few() ? 7 : is_small() ? 3 : 1; }
 #define FOR_EACH_CASE(m)                                                      \
     for (int i_ = nturns++ % case_step(); i_ < nthe_cases; i_ += case_step()) \
-        for (made m = make(&the_cases[i_]); m.c; unmake(&m), m.c = NULL)
+        for (encoded m = make(&the_cases[i_]); m.c; unmake(&m), m.c = NULL)
 
 /* ---- device data ----------------------------------------------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ static int count_calls(void *user, uint64_t done, uint64_t total)
 }
 
 /* With options: the CPU's bytes wherever the field and the stream lie, and progress. */
-static void check_options(const made *m)
+static void check_options(const encoded *m)
 {
     static const floe_attr attrs[] = {{"name", "ice"}, {"units", "kilograms of it, in every square metre of the sea"}};
     enum { MORE = 128 };
@@ -312,7 +312,7 @@ static void regions(void **state)
 static void check_strided_of(uint64_t planes, uint64_t rows, uint64_t lanes, const char *kind, const char *params)
 {
     const gpu_case c = {kind, FLOE_F32, 3, {planes, rows, 2 * lanes}, params};
-    made m = make(&c);
+    encoded m = make(&c);
     const uint64_t shape[3] = {planes, rows, lanes}, last = (planes - 1) * rows * 2 * lanes;
     floe_field host = floe_field_of((float *)m.values + last, FLOE_F32, 3, shape), dev;
     host.stride[0] = -(int64_t)(rows * 2 * lanes), host.stride[1] = (int64_t)(2 * lanes), host.stride[2] = 2;
@@ -438,7 +438,7 @@ static void damage(void **state)
     }
 }
 
-/* A workspace of the caller's: of the size that was asked for it serves, one that is smaller is refused. */
+/* A workspace of the caller's: of the size that was requested it serves, one that is smaller is refused. */
 static void workspace_of_the_caller(void **state)
 {
     (void)state;

@@ -64,7 +64,7 @@ static void fields_that_end_anywhere(void **state)
         {"turbulence", FLOE_F32, 2, {5, 133}, "lossless"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        made m = make(&ends[i]);
+        encoded m = make(&ends[i]);
         void *values;
         uint64_t n = 0;
         CU(cudaMalloc(&values, m.nbytes));
@@ -94,7 +94,7 @@ static floe_ctx *context_with(floe_backend backend, uint64_t max_memory)
 }
 
 /* What a pair of memories may give: only the CPU's own when it is to do the work. */
-static floe_status expected_of(const made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+static floe_status expected_of(const encoded *m, floe_backend backend, bool field_on_device, bool stream_on_device)
 {
     if (backend == FLOE_BACKEND_CPU)
         return field_on_device || stream_on_device ? FLOE_ERR_DEVICE : FLOE_OK;
@@ -102,7 +102,7 @@ static floe_status expected_of(const made *m, floe_backend backend, bool field_o
     return field_on_device && is_integer && m->params.codec != FLOE_CODEC_ZFP ? FLOE_ERR_UNSUPPORTED : FLOE_OK;
 }
 
-static void check_compress(made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+static void check_compress(encoded *m, floe_backend backend, bool field_on_device, bool stream_on_device)
 {
     floe_ctx *ctx = context_with(backend, 0);
     floe_field field = field_on_device ? dev_field(m) : m->field;
@@ -131,7 +131,7 @@ static void check_compress(made *m, floe_backend backend, bool field_on_device, 
     free(host);
 }
 
-static void check_decompress(made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+static void check_decompress(encoded *m, floe_backend backend, bool field_on_device, bool stream_on_device)
 {
     floe_ctx *ctx = context_with(backend, 0);
     const uint8_t *src = stream_on_device ? m->dev_stream : m->stream;
@@ -179,7 +179,7 @@ static void any_place(void **state)
     (void)state;
     const int step = is_few() ? 5 : 1;
     for (int i = 0; i < NANYWHERE; i++) {
-        made m = make(&anywhere[i]);
+        encoded m = make(&anywhere[i]);
         for (int k = i % step; k < 12; k += step)
             check_compress(&m, (floe_backend)(k / 4), k & 1, k & 2);
         CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
@@ -200,7 +200,7 @@ static void a_limit_on_the_way(void **state)
 {
     (void)state;
     static const gpu_case slabs = {"noise", FLOE_F32, 3, {256, 64, 128}, "lossless chunk=1x64x128"};
-    made m = make(&slabs);
+    encoded m = make(&slabs);
     floe_field out = m.field;
     out.data = m.decoded;
     CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
@@ -240,7 +240,7 @@ static void small_fields_take_little(void **state)
     }
 }
 
-/* A header and an index: kernels of the codec have nothing to do but to say so. */
+/* A header and an index: kernels of the codec have nothing to do but to report it. */
 static void empty_fields(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void empty_fields(void **state)
                                      {"turbulence", FLOE_F32, 1, {0}, "lossless"},
                                      {"turbulence", FLOE_F32, 3, {5, 0, 7}, "abs=1e-3 codec=zfp"}};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
-        made m = make(&empty[i]);
+        encoded m = make(&empty[i]);
         floe_field field = dev_field(&m);
         uint64_t n = 0;
         assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
@@ -265,7 +265,7 @@ static void empty_fields(void **state)
 static void a_first_call(void **state)
 {
     (void)state;
-    made m = make(&cases[1]);
+    encoded m = make(&cases[1]);
     floe_field out = dev_field(&m);
     floe_device_report *report, got;
     floe_ctx *ctx = NULL;
@@ -301,7 +301,7 @@ static void a_failure_ends_all(void **state)
 {
     (void)state;
     static const gpu_case slabs = {"turbulence", FLOE_F32, 3, {33, 50, 100}, "rel=1e-3 chunk=7x50x100"};
-    made m = make(&slabs);
+    encoded m = make(&slabs);
     uint8_t *values;
     CU(cudaMallocHost((void **)&values, m.nbytes));
     floe_field out = m.field;
@@ -327,7 +327,7 @@ static void damage_is_told_alike(void **state)
                                      {"turbulence", FLOE_F32, 3, {33, 50, 103}, "rel=1e-3 codec=zfp chunk=7x50x103"}};
     const uint64_t nplaces = is_few() ? 3 : is_small() ? 7 : 40;
     for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
-        made m = make(&slabs[i]);
+        encoded m = make(&slabs[i]);
         floe_field out = m.field;
         uint8_t *pinned;
         out.data = m.decoded;
@@ -360,7 +360,7 @@ static void device_memory_of_other_kinds(void **state)
 {
     (void)state;
     for (int managed = 0; managed < 2; managed++) {
-        made m = make(&cases[0]);
+        encoded m = make(&cases[0]);
         const size_t report_at = (m.nbytes + 255) / 256 * 256, nbytes = report_at + sizeof(floe_device_report);
         uint8_t *memory;
         CU(managed ? cudaMallocManaged((void **)&memory, nbytes, 1) : cudaMallocHost((void **)&memory, nbytes));
@@ -387,7 +387,7 @@ static void integers_are_refused(void **unused)
                                         {"turbulence", FLOE_I64, 2, {30, 50}, "rel=1e-3"}};
     (void)unused;
     for (size_t i = 0; i < 2; i++) {
-        made m = make(&integers[i]);
+        encoded m = make(&integers[i]);
         floe_field dev = floe_field_of_device(m.dev_values, m.c->dtype, m.c->rank, m.c->shape), host = m.field;
         floe_device_report *report = (floe_device_report *)m.dev_stream;
         const uint64_t lo[FLOE_MAX_RANK] = {0};
@@ -417,7 +417,7 @@ static void integers_are_refused(void **unused)
         unmake(&m);
     }
     /* a stream of integers is no stream of reals */
-    made m = make(&integers[0]);
+    encoded m = make(&integers[0]);
     floe_field dev = floe_field_of_device(m.dev_values, FLOE_F32, m.c->rank, m.c->shape);
     assert_int_equal(floe_decompress(gpu, m.stream, m.stream_nbytes, &dev), FLOE_ERR_ARGUMENT);
     unmake(&m);

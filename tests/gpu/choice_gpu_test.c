@@ -51,7 +51,7 @@ static void refused_without_waiting(void **state)
                  {"rate=2", "ratio takes several rounds with the host"}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         gpu_case c = {"turbulence", FLOE_F32, 2, {70, 90}, calls[i].params};
-        made m = make(&c);
+        encoded m = make(&c);
         floe_field field = dev_field(&m);
         floe_device_report *report;
         CU(cudaMalloc((void **)&report, sizeof *report));

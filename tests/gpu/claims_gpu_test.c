@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers that claim anything, with next to nothing behind: a GPU says of them what the CPU says, and takes no memory for them. */
+/* Headers that claim anything, with next to nothing behind: a GPU reports of them what the CPU reports, and takes no memory for them. */
 #include "codec/codec.h"
 #include "tests/claims_kit.h"
 #include "tests/gpu/contexts_gpu_kit.h"
@@ -59,7 +59,7 @@ static void alike_box(uint64_t number, uint64_t *random)
     alike(number, "region to host", floe_decompress_region(through, dev_stream, c.nbytes, lo, hi, &to), right);
 }
 
-/* The call that does not wait is told what the field is; it refuses what the others refuse. */
+/* The call that does not wait is given what the field is; it refuses what the others refuse. */
 static void refused_later(floe_field *dev)
 {
     floe_device_report report;

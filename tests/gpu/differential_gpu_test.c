@@ -51,7 +51,7 @@ typedef struct trial {
     const uint8_t *src;
     uint8_t *dev_src;
     uint64_t nbytes;
-    floe_field out; /* of the shape that the stream says, or else the seed's */
+    floe_field out; /* of the shape that the stream has, or else the seed's */
     uint64_t out_nbytes;
     bool same_header; /* as the seed's: decompress_async is called with the seed's params */
     floe_status status;
@@ -164,7 +164,7 @@ static void check_region(const trial *t, floe_ctx *ctx, bool from_device, bool t
     free(values);
 }
 
-/* A level. A GPU has all of a stream, whose checksums say that it is as it was written, and looks at no checks of parts: it takes streams
+/* A level. A GPU has all of a stream, whose checksums show that it is as it was written, and looks at no checks of parts: it takes streams
  * that were damaged before the checksums were made. */
 static void check_level(const trial *t)
 {
@@ -246,7 +246,7 @@ static void check_own_workspace(const trial *t)
     floe_field out = place_out(t, true);
     const floe_status status = floe_decompress(ctx, t->dev_src, t->nbytes, &out);
     CHECK(status != FLOE_OK || t->status == FLOE_OK);
-    if (t->same_header) /* a damaged stream may ask for more than the seed needs */
+    if (t->same_header) /* a damaged stream may claim more than the seed needs */
         CHECK((status == FLOE_OK) == (t->status == FLOE_OK));
     fetch_values(t->out_nbytes);
     check_values(t, t->values, t->out_nbytes, status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every test on a GPU begins with. FLOE_GPU_TEST=small asks for less of it, for an emulated GPU; watched for still less, where
+/* What every test on a GPU begins with. FLOE_GPU_TEST=small requests less of it, for an emulated GPU; watched for still less, where
  * a tool watches each access, which takes kernels hundreds of times as long. FLOE_TESTS=few: of small what CI has time for. */
 #ifndef FLOE_TESTS_GPU_GPU_KIT_H
 #define FLOE_TESTS_GPU_GPU_KIT_H
@@ -20,7 +20,7 @@
 /* Tests call kernels without a context, which would load the library that has them. */
 __attribute__((constructor)) static void kernels_load(void) { (void)floe_cuda_load(NULL); }
 
-/* A call of CUDA, or of ours that returns what CUDA says. */
+/* A call of CUDA, or of ours that returns what CUDA reports. */
 #define CU(call)                                                                   \
     do {                                                                           \
         const cudaError_t error_ = (cudaError_t)(call);                            \

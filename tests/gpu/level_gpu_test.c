@@ -148,7 +148,7 @@ static void check_case(const level_case *c, floe_ctx *cpu, floe_ctx *gpu)
     for (uint32_t level = 1; level <= info.levels; level++)
         check_level(c, cpu, gpu, nbytes, level, dev);
     check_cut(c, cpu, gpu, nbytes, dev[0]);
-    if (c->on_gpu) { /* damage is found, and cut streams are left to the CPU, which says what is wrong */
+    if (c->on_gpu) { /* damage is found, and cut streams are left to the CPU, which reports what is wrong */
         floe_field out = floe_field_of_device(dev[1], c->dtype, c->rank, c->shape);
         for (uint32_t a = 0; a < c->rank; a++)
             out.shape[a] = ((c->shape[a] - 1) >> 1) + 1;

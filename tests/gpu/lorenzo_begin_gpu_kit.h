@@ -141,7 +141,7 @@ static inline void done(fixture *f)
     free(f->chunks);
 }
 
-/* ---- what the CPU says --------------------------------------------------------------------------------------------- */
+/* ---- what the CPU reports --------------------------------------------------------------------------------------------- */
 
 /* A chunk as the CPU codes it. data: its first byte */
 typedef struct expected {

@@ -287,7 +287,7 @@ static inline void compare_drafts(const sample *c, const field *f, encoding *e, 
         ops->encode(&job, true, &segment, scratch);
         const uint32_t *draft = drafts + i * slot_words, kind = entry >> FLOE_TILE_KIND_SHIFT & 3;
         if (kind == FLOE_TILE_CODED && entries[i] == entry && (draft[0] & FLOE_DRAFT_SYMBOLS)) {
-            const uint32_t nprefix = draft[0] & ~FLOE_DRAFT_SYMBOLS; /* of symbols the histogram tells */
+            const uint32_t nprefix = draft[0] & ~FLOE_DRAFT_SYMBOLS; /* of symbols the histogram shows */
             if (nprefix != words[0] || memcmp(draft + 1, words + 1, 4 * nprefix) != 0)
                 fail_msg("%s: draft %llu: prefix", c->kind, (unsigned long long)i);
             continue;
@@ -326,7 +326,7 @@ static inline void compare_untouched(const encoding *e, uint64_t from, uint64_t 
     free(stream);
 }
 
-/* Room for some bytes fewer than are needed: encode tells that it does not fit. */
+/* Room for some bytes fewer than are needed: encode reports that it does not fit. */
 static inline void check_room(const sample *c, void (*encode)(encoding *e))
 {
     for (uint64_t less = 1; less < 40000; less += 9999) {

@@ -29,7 +29,7 @@ static bool reads_pageable(void)
 
 /* ---- calls that do not wait ------------------------------------------------------------------------------------------ */
 
-/* What a call that does not wait says, or else its report. */
+/* What a call that does not wait reports, or else its report. */
 static floe_status by_report(args *a, floe_status status, size_t offset)
 {
     uint32_t reported;

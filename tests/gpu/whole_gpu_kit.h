@@ -5,17 +5,17 @@
 
 #include "tests/gpu/case_gpu_kit.h"
 
-typedef struct made {
+typedef struct encoded {
     const gpu_case *c;
     floe_params params;
     floe_field field, dev_field;
     uint64_t nbytes, stream_nbytes, capacity;
     uint8_t *stream, *decoded, *got, *dev_stream;
-} made;
+} encoded;
 
-static inline made make(const gpu_case *c)
+static inline encoded make(const gpu_case *c)
 {
-    made m = {.c = c};
+    encoded m = {.c = c};
     m.field = case_make(c, &m.params, &m.nbytes);
     m.capacity = floe_compress_bound(&m.field, &m.params);
     m.stream = take(m.capacity);
@@ -30,7 +30,7 @@ static inline made make(const gpu_case *c)
     return m;
 }
 
-static inline void unmake(made *m)
+static inline void unmake(encoded *m)
 {
     free(m->field.data);
     free(m->stream);
@@ -41,7 +41,7 @@ static inline void unmake(made *m)
 }
 
 /* With room for so many bytes; what comes behind them stays as it was. The report's status. */
-static inline uint32_t encode(made *m, uint64_t capacity)
+static inline uint32_t encode(encoded *m, uint64_t capacity)
 {
     floe_device_report report;
     CU(cudaMemcpy(m->dev_field.data, m->field.data, m->nbytes, cudaMemcpyHostToDevice));
@@ -56,7 +56,7 @@ static inline uint32_t encode(made *m, uint64_t capacity)
     return report.status;
 }
 
-static inline void encode_right(made *m, uint64_t capacity)
+static inline void encode_right(encoded *m, uint64_t capacity)
 {
     assert_int_equal(encode(m, capacity), FLOE_OK);
     assert_memory_equal(m->got, m->stream, m->stream_nbytes);

@@ -170,7 +170,7 @@ static void calls_wait(void **unused)
         memory_is(&index, s.index.data, s.index.nbytes, s.c.text);
         zfp_case empty = zfp_case_twin(&s.c);
         CU(cudaMemcpy(out.p, empty.memory, s.c.nbytes, cudaMemcpyDefault));
-        const floe_zfp_stream *told = n % 2 && n % 3 ? NULL : &s.stream; /* the header says it */
+        const floe_zfp_stream *told = n % 2 && n % 3 ? NULL : &s.stream; /* the header has it */
         const void *by = n / 16 % 3 ? index.p : NULL;
         OK(ctx, floe_zfp_decompress(ctx, data.p, nbytes, told, by, by ? made.nbytes : 0, &decoded));
         memory_is(&out, s.decoded.memory, s.c.nbytes, s.c.text);
@@ -224,7 +224,7 @@ static void indexes_are_made(void **unused)
     }
 }
 
-/* Capacities that are just not enough: that is said, and nothing is written behind them. */
+/* Capacities that are just not enough: that is reported, and nothing is written behind them. */
 static void too_little_room(void **unused)
 {
     (void)unused;
@@ -313,7 +313,7 @@ static void misuse(void **unused)
     sample_free(&s);
 }
 
-/* Just as much as is said is enough, and less is refused. */
+/* Just as much as is reported is enough, and less is refused. */
 static void workspace_of_the_caller(void **unused)
 {
     (void)unused;

@@ -63,14 +63,14 @@ static void strides(void **state)
     check_strided("fill", "codec=zfp abs=1e-3 chunk=8x33x11");
 }
 
-/* A stream in device memory says itself which codec wrote it, whatever came before. */
+/* A stream in device memory shows itself which codec wrote it, whatever came before. */
 static void codecs_in_turn(void **state)
 {
     (void)state;
     static const char *const params[] = {"codec=zfp rel=1e-3", "rel=1e-3", "codec=zfp abs=0.1 chunk=9x9x9", "lossless"};
     for (int i = 0; i < 8; i++) {
         const gpu_case c = {"turbulence", FLOE_F32, 3, {20, 17, 40}, params[i % 4]};
-        made m = make(&c);
+        encoded m = make(&c);
         floe_field out = dev_field(&m);
         CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
         CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
@@ -81,7 +81,7 @@ static void codecs_in_turn(void **state)
 }
 
 /* Of values that were changed on the host. */
-static void same_stream(made *m, const char *what)
+static void same_stream(encoded *m, const char *what)
 {
     floe_field dev = dev_field(m);
     uint64_t n = 0;
@@ -101,7 +101,7 @@ static void fill_values_that_zfp_keeps(void **state)
         "codec=zfp abs=1e-3 fill=nan", "codec=zfp psnr=60 fill=0", "codec=zfp rel=1e-2 fill=0"};
     for (int k = 0; k < 6; k++) { /* rows longer than a word of cells, and shorter */
         const gpu_case c = {"turbulence", FLOE_F32, 3, {17, k % 2 ? 70 : 35, k % 2 ? 35 : 70}, params[k]};
-        made m = make(&c);
+        encoded m = make(&c);
         float *values = m.field.data;
         for (uint64_t i = 0; i < m.nbytes / sizeof *values; i++) {
             values[i] *= i / 13000 % 2 ? 1e-7f : 1;
@@ -122,7 +122,7 @@ static void bad_values_where_spans_meet(void **state)
         for (uint32_t from = 0; from < 6; from++) {
             const gpu_case c = {"turbulence", FLOE_F32, 3, {31, 36, lengths[place]}, "codec=zfp abs=1e-3"};
             assert_int_equal(FLOE_CELLS_SPAN % lengths[place] % 4, place);
-            made m = make(&c);
+            encoded m = make(&c);
             float *values = m.field.data;
             for (uint64_t i = FLOE_CELLS_SPAN - from; i < FLOE_CELLS_SPAN + 3; i++)
                 values[i] = NAN;
@@ -139,7 +139,7 @@ static void psnr_of_large_integers(void **state)
         char text[32];
         snprintf(text, sizeof text, "codec=zfp psnr=%d", db);
         const gpu_case c = {"turbulence", FLOE_I64, 2, {9, 11}, text};
-        made m = make(&c);
+        encoded m = make(&c);
         int64_t *values = m.field.data;
         for (uint64_t i = 0; i < 99; i++)
             values[i] = INT64_MAX / 2 + (int64_t)(i * 0x9E3779B97F4A7C15u >> 14);
@@ -151,7 +151,7 @@ static void psnr_of_large_integers(void **state)
 static void what_zfp_cannot(void **state)
 {
     (void)state;
-    made m = make(&cases[0]);
+    encoded m = make(&cases[0]);
     floe_field field = dev_field(&m);
     floe_device_report *report = (floe_device_report *)m.dev_values, got;
     floe_params pwrel, other;
@@ -160,7 +160,7 @@ static void what_zfp_cannot(void **state)
     pwrel.mode = FLOE_BOUND_PWREL;
     assert_int_equal(floe_compress(gpu, &field, &pwrel, m.dev_stream, m.capacity, &n), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_compress_async(gpu, &field, &pwrel, m.dev_stream, m.capacity, report), FLOE_ERR_ARGUMENT);
-    /* params that say another codec than the stream's */
+    /* params that name another codec than the stream's */
     assert_int_equal(floe_params_parse(&other, "rel=1e-3", NULL), FLOE_OK);
     CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
     CU(cudaMalloc((void **)&report, sizeof *report));

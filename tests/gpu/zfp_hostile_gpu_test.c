@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bare zfp streams and indexes that are cut, damaged or made up: nothing bad comes of them on a GPU, and it says what the CPU
- * says.
+ * Bare zfp streams and indexes that are cut, damaged or made up: nothing bad comes of them on a GPU, and it shows what the CPU
+ * reports.
  *
  *     ZFP_MUTATIONS=1000 zfp_hostile_gpu_test
  */
@@ -36,7 +36,7 @@ static void files_free(files *f)
     free(f->index);
 }
 
-/* What the call that does not wait says of them. */
+/* What the call that does not wait reports of them. */
 static floe_status async_status(const sample *s, const files *f)
 {
     const uint64_t whole = floe_ceil_div(f->nbytes, 8) * 8;
@@ -81,7 +81,7 @@ static floe_status judge(const sample *s, const files *f, bool device)
     return status;
 }
 
-/* Makes the checksums of a file right, whatever it says: the work of somebody who means harm. */
+/* Makes the checksums of a file right, whatever it holds: the work of somebody who means harm. */
 static void forge(files *f)
 {
     floe_store64(f->index + 80, floe_checksum(f->data, f->nbytes));
@@ -100,8 +100,7 @@ static void mutate(uint8_t *bytes, uint64_t first, uint64_t nbytes, uint64_t *st
 /* Of what can be in a file. */
 static void damage(const sample *s, files *f, uint64_t *state)
 {
-    const uint64_t body =
-        FLOE_ZFPX_HEADER_NBYTES + 16; /* behind the spec, with which calls that do not wait are told */
+    const uint64_t body = FLOE_ZFPX_HEADER_NBYTES + 16; /* behind the spec, which calls that do not wait are given */
     switch (hostile_below(state, f->index ? 6 : 2)) {
     case 0: mutate(f->data, s->stream.header_nbits / 8 + 1, f->nbytes, state); break;
     case 1: f->nbytes = hostile_below(state, f->nbytes + 1); break;
@@ -144,7 +143,7 @@ static void nothing_bad_comes_of_damage(void **unused)
     assert_in_range(fine, 10, UINT64_MAX);
 }
 
-/* The index of another stream, of another shape, and of another spec than the call says. */
+/* The index of another stream, of another shape, and of another spec than the call gives. */
 static void other_indexes(void **unused)
 {
     (void)unused;
@@ -160,7 +159,7 @@ static void other_indexes(void **unused)
         free(other.data);
         f = files_of(&s, true);
         s.index.spec.chunk++;
-        assert_int_equal(judge(&s, &f, n % 2), FLOE_OK); /* it says its spec itself */
+        assert_int_equal(judge(&s, &f, n % 2), FLOE_OK); /* it holds its spec itself */
         assert_int_equal(async_status(&s, &f), FLOE_ERR_FORMAT);
         files_free(&f);
         sample_free(&s);

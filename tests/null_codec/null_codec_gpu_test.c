@@ -14,17 +14,17 @@ static const gpu_case cases[] = {
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
-typedef struct made {
+typedef struct encoded {
     const gpu_case *c;
     floe_params params;
     floe_field field, dev_field;
     uint64_t nbytes, stream_nbytes, capacity;
     uint8_t *stream, *other, *dev_stream;
-} made;
+} encoded;
 
-static made make(const gpu_case *c)
+static encoded make(const gpu_case *c)
 {
-    made m = {.c = c};
+    encoded m = {.c = c};
     void *values;
     m.field = case_make(c, &m.params, &m.nbytes);
     m.capacity = floe_compress_bound(&m.field, &m.params);
@@ -39,7 +39,7 @@ static made make(const gpu_case *c)
     return m;
 }
 
-static void unmake(made *m)
+static void unmake(encoded *m)
 {
     free(m->field.data);
     free(m->stream);
@@ -49,7 +49,7 @@ static void unmake(made *m)
 }
 
 /* The same stream as the CPU's, in m->dev_stream (on_device) or m->other; which is overwritten. */
-static void assert_stream(made *m, uint64_t n, bool on_device)
+static void assert_stream(encoded *m, uint64_t n, bool on_device)
 {
     if (on_device)
         CU(cudaMemcpy(m->other, m->dev_stream, m->capacity, cudaMemcpyDeviceToHost));
@@ -71,7 +71,7 @@ static void same_streams(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         uint64_t n = 0;
         assert_int_equal(floe_compress(gpu, &m.dev_field, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
         assert_stream(&m, n, true);
@@ -91,7 +91,7 @@ static void same_streams(void **state)
 }
 
 /* The values in device memory. */
-static void assert_values(made *m)
+static void assert_values(encoded *m)
 {
     void *got = take(m->nbytes);
     CU(cudaMemcpy(got, m->dev_field.data, m->nbytes, cudaMemcpyDeviceToHost));
@@ -104,12 +104,12 @@ static void same_values(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         void *back = take(m.nbytes);
         floe_field out = floe_field_of(back, m.c->dtype, m.c->rank, m.c->shape);
         CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
         CU(cudaMemset(m.dev_field.data, 0xEE, m.nbytes));
-        for (int round = 0; round < 2; round++) { /* the second knows what is likely */
+        for (int round = 0; round < 2; round++) { /* the second has what is likely */
             assert_int_equal(floe_decompress(gpu, m.dev_stream, m.stream_nbytes, &m.dev_field), FLOE_OK);
             assert_values(&m);
         }
@@ -133,7 +133,7 @@ static void regions(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], nbytes = floe_dtype_size(m.c->dtype);
         for (uint32_t a = 0; a < m.c->rank; a++) {
             lo[a] = m.c->shape[a] / 2;
@@ -160,7 +160,7 @@ static void damage(void **state)
 {
     (void)state;
     const gpu_case c = {"turbulence", FLOE_F32, 3, {7, 9, 11}, "abs=1 codec=null chunk=2x9x11"};
-    made m = make(&c);
+    encoded m = make(&c);
     void *back = take(m.nbytes);
     floe_field out = floe_field_of(back, c.dtype, c.rank, c.shape);
     for (uint64_t i = 0; i < m.stream_nbytes; i += 97) {

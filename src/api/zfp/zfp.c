@@ -219,13 +219,6 @@ floe_status floe_zfp_compress(floe_ctx *ctx, const floe_field *field, const floe
 
 /* ---- indexing ------------------------------------------------------------------------------------------------------ */
 
-typedef struct index_call {
-    const void *src;
-    uint64_t nbytes;
-    const floe_zfp_stream *stream;
-    floe_zfp_index *index;
-} index_call;
-
 floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                      floe_zfp_index *index)
 {
@@ -242,26 +235,24 @@ floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nb
 
 static floe_status index_body(floe_ctx *ctx, void *arg)
 {
-    const index_call *call = arg;
+    const floe_zfp_indexing *given = arg;
+    floe_zfp_indexing call = *given;
     floe_zfp_index index;
-    floe_status status;
-    FLOE_CHECK(&ctx->err, call->index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
-    FLOE_TRY(floe_zfp_index_check(call->index, &index, &ctx->err));
-    if (!floe_cuda_host_reaches(call->src) || !floe_cuda_host_reaches(index.data)) {
-        floe_zfp_indexing device = {call->src, call->nbytes, call->stream, &index};
-        status = floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_index), &device);
-    } else {
-        status = floe_zfp_index_of_stream(ctx, call->src, call->nbytes, call->stream, &index);
-    }
-    if (status == FLOE_OK)
-        call->index->nbytes = index.nbytes;
-    return status;
+    FLOE_CHECK(&ctx->err, call.index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
+    FLOE_TRY(floe_zfp_index_check(call.index, &index, &ctx->err));
+    call.index = &index;
+    if (!floe_cuda_host_reaches(call.src) || !floe_cuda_host_reaches(index.data))
+        FLOE_TRY(floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_index), &call));
+    else
+        FLOE_TRY(floe_zfp_index_of_stream(ctx, call.src, call.nbytes, call.stream, &index));
+    given->index->nbytes = index.nbytes;
+    return FLOE_OK;
 }
 
 floe_status floe_zfp_index_make(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 floe_zfp_index *index)
 {
-    index_call call = {src, nbytes, stream, index};
+    floe_zfp_indexing call = {src, nbytes, stream, index};
     return floe_ctx_run(ctx, index_body, &call);
 }
 
@@ -281,23 +272,14 @@ floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_z
 
 /* ---- decompressing ------------------------------------------------------------------------------------------------- */
 
-typedef struct decompress_call {
-    const void *src;
-    uint64_t nbytes;
-    const floe_zfp_stream *stream;
-    const void *index;
-    uint64_t index_nbytes;
-    floe_field *out;
-} decompress_call;
-
 static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks)
 {
     for (uint64_t i = 0; i <= nchunks; i++)
         c->places[i] = c->desc.stream.header_nbits + floe_min64(i * chunk, nblocks_of(c)) * c->desc.params.maxbits;
 }
 
-/* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller says. */
-static floe_status decoding_begin(floe_ctx *ctx, const decompress_call *call, floe_zfpx *file, coding *c)
+/* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller gives. */
+static floe_status decoding_begin(floe_ctx *ctx, const floe_zfp_decompression *call, floe_zfpx *file, coding *c)
 {
     floe_zfp_stream desc;
     const floe_zfp_stream *given = call->stream;
@@ -318,36 +300,36 @@ static floe_status decoding_begin(floe_ctx *ctx, const decompress_call *call, fl
 static floe_status decompress_body(floe_ctx *ctx, void *arg)
 {
     enum { FIXED_CHUNK = 64 }; /* blocks */
-    const decompress_call *call = arg;
+    floe_zfp_decompression call = *(const floe_zfp_decompression *)arg;
     floe_error *err = &ctx->err;
     floe_field out;
     floe_zfpx file;
     coding c;
-    FLOE_TRY(floe_field_arg_check(call->out, true, &out, err));
-    if (is_by_gpu(ctx, &out, call->src, call->index)) {
-        FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
-        floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};
-        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &device);
+    FLOE_TRY(floe_field_arg_check(call.out, true, &out, err));
+    call.out = &out;
+    if (is_by_gpu(ctx, &out, call.src, call.index)) {
+        FLOE_CHECK(err, call.src || call.nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
+        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &call);
     }
-    FLOE_TRY(decoding_begin(ctx, call, &file, &c));
+    FLOE_TRY(decoding_begin(ctx, &call, &file, &c));
     FLOE_TRY(floe_zfp_field_matches(&out, &c.desc, err));
-    const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.desc.params);
-    const uint32_t chunk = call->index ? file.index.chunk : FIXED_CHUNK;
+    const bool fixed = !call.index && floe_zfp_has_fixed_rate(&c.desc.params);
+    const uint32_t chunk = call.index ? file.index.chunk : FIXED_CHUNK;
     const uint64_t nchunks = floe_ceil_div(nblocks_of(&c), chunk);
-    FLOE_TRY(coding_scratch(ctx, &c, false, call->index || fixed ? nchunks + 1 : 0, chunk));
-    if (call->index)
+    FLOE_TRY(coding_scratch(ctx, &c, false, call.index || fixed ? nchunks + 1 : 0, chunk));
+    if (call.index)
         FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, c.places, err));
     else if (fixed)
         fixed_places(&c, chunk, nchunks);
     c.desc.array = floe_zfp_array_of_field(&out);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
     const floe_zfp_coding codec = codec_call(ctx, &c);
-    return floe_zfp_stream_decompress(&codec, call->src, call->nbytes, c.places, chunk, &scratch, err);
+    return floe_zfp_stream_decompress(&codec, call.src, call.nbytes, c.places, chunk, &scratch, err);
 }
 
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 const void *index, uint64_t index_nbytes, floe_field *out)
 {
-    decompress_call call = {src, nbytes, stream, index, index_nbytes, out};
+    floe_zfp_decompression call = {src, nbytes, stream, index, index_nbytes, out};
     return floe_ctx_run(ctx, decompress_body, &call);
 }

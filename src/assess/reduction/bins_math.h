@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bins for values whose range nobody knows yet.
+ * Bins for values whose range is not known yet.
  *
  * Linear bins have a width of 2^exponent, the least that fits all values into the bins there are, and begin at whole
  * multiples of it. So counts made with narrower bins can be brought to wider ones by adding neighbours up, and it does not
@@ -92,7 +92,7 @@ FLOE_HD int64_t floe_bins_move(const floe_bins_frame *from, int64_t i, const flo
 
 enum { FLOE_LOG_BINS_LEAST = -48, FLOE_LOG_BINS_OCTAVES = 64 }; /* from 2^-48 to 2^16 */
 
-/* The bits of the fraction that tell a bin, with at most `most` bins; most >= FLOE_LOG_BINS_OCTAVES. */
+/* The bits of the fraction that make a bin, with at most `most` bins; most >= FLOE_LOG_BINS_OCTAVES. */
 FLOE_HD uint32_t floe_log_bins_bits(uint32_t most) { return floe_top_bit(most / FLOE_LOG_BINS_OCTAVES); }
 
 FLOE_HD uint32_t floe_log_bins_count(uint32_t nbits) { return (uint32_t)FLOE_LOG_BINS_OCTAVES << nbits; }

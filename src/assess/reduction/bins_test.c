@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bins of any range: as narrow as may be, whatever the order in which values come. And what counts in bins say. */
+/* Bins of any range: as narrow as may be, whatever the order in which values come. And what counts in bins show. */
 #include "tests/api_kit.h"
 
 #include "assess/reduction/bins.h"

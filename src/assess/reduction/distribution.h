@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What counts in bins say about the values that were counted. */
+/* What counts in bins show about the values that were counted. */
 #ifndef FLOE_ASSESS_DISTRIBUTION_H
 #define FLOE_ASSESS_DISTRIBUTION_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reduction pass: all that is found by looking at each pair of values on its own. What is asked for beyond sums and
+ * The reduction pass: all that is found by looking at each pair of values on its own. What is requested beyond sums and
  * extremes is named by parts. Places are found in a second look at the few pieces (reduction_math.h) of which the first
- * one says that they lie there.
+ * one shows that they lie there.
  *
  *     floe_reduction r;  floe_reduction_init(&r, cpu, &pair, &options);
  *     floe_reduction_take(&r, &plan);  ...  floe_reduction_take(&r, &arena);
@@ -36,11 +36,11 @@ enum {
 typedef struct floe_reduction_options {
     uint32_t parts;
     uint32_t bins, value_bins, worst; /* as in floe_assess_options */
-    floe_bound_mode mode;             /* ABS, REL or PWREL where OUTSIDE is asked for */
+    floe_bound_mode mode;             /* ABS, REL or PWREL where OUTSIDE is requested */
     double bound;
 } floe_reduction_options;
 
-/* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not asked for. */
+/* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not requested. */
 typedef struct floe_reduction_result {
     double pivot[2]; /* of x, of y */
     double range;    /* of x; the coordinator's finding */
@@ -101,13 +101,13 @@ floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result,
  * side's; 0 without any. */
 void floe_reduction_pivots(const floe_pair *pair, floe_reduction_result *result);
 
-/* Samples may mislead, or be missing. Where sums say that a pivot is too far from its mean for the digits of what is left of
- * squares, it moves to the mean, and the fields have to be read again; true then. So often at most: from anywhere sums tell
+/* Samples may mislead, or be missing. Where sums show that a pivot is too far from its mean for the digits of what is left of
+ * squares, it moves to the mean, and the fields have to be read again; true then. So often at most: from anywhere sums show
  * the mean to within the range of the values, and from there to within their deviation. */
 enum { FLOE_REDUCTION_MENDS = 2 };
 bool floe_reduction_pivots_mend(const floe_reduction_part *total, double *pivot);
 
-/* The numbers of the report, all but what the coordinator knows. */
+/* The numbers of the report, all but what the coordinator has. */
 void floe_reduction_finish(const floe_reduction_options *options, const floe_reduction_result *result,
                            floe_assess_report *report);
 

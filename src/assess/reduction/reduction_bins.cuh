@@ -21,7 +21,7 @@ template <typename T> struct floe_reduction_frame {
     double low, high; /* of the values for which it was made */
     double per_width;
     T above, under;  /* what fits: above < v < under. Of errors v is what T makes of it */
-    uint32_t narrow; /* f32 can tell the bins: floe_reduction_floor_narrow */
+    uint32_t narrow; /* f32 can separate the bins: floe_reduction_floor_narrow */
 };
 
 /* Places of the tables in shared memory, and how many times each count is there, and that of a byte. */
@@ -336,7 +336,7 @@ FLOE_DEV void floe_reduction_group_bytes(const floe_reduction_frames<T> *f, cons
 FLOE_DEV bool floe_reduction_ratios_near(const float *ratio, uint32_t nbits, uint32_t *bits)
 {
     enum { PLACES = 4 };
-    const uint32_t scale = 1u << (9 + nbits); /* brings what does not tell the bin to the top */
+    const uint32_t scale = 1u << (9 + nbits); /* brings what does not decide the bin to the top */
     const float least = floe_f32_of((uint32_t)(FLOE_LOG_BINS_LEAST + 127) << 23 | 1u << (22 - nbits));
     uint32_t closest = UINT32_MAX, highest = 0;
 #pragma unroll

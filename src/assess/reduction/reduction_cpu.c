@@ -101,7 +101,7 @@ FLOE_INLINE vec larger(vec a, vec b)
 #endif
 }
 
-/* Up to LANES pairs: mask says which of them are there. */
+/* Up to LANES pairs: mask shows which of them are there. */
 typedef struct quad {
     vec x, y;
     ivec mask;

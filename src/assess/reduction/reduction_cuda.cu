@@ -202,7 +202,7 @@ FLOE_DEV void tame_break(const worker<T> *w, const floe_reduction_group<T> *g, f
 }
 
 /* Adds a step up if all of the warp's groups are tame, else puts it off. ask: called once all of the step has come; only then,
- * as the compiler waits for both alike, may others be asked for. */
+ * as the compiler waits for both alike, may others be requested. */
 template <bool BINS, floe_reduction_kind KIND, typename T, class Ask>
 FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, uint32_t step, Ask ask, stretch *s,
                         floe_reduction_lane<T> *lane)

@@ -17,7 +17,7 @@ enum {
     FLOE_REDUCTION_STEP = FLOE_REDUCTION_THREADS * FLOE_REDUCTION_GROUP /* pairs of a block */
 };
 
-/* A group: bit j of there says that pair j exists; NaN where it does not. Flat: pairs of a load are neighbours; else they are a
+/* A group: bit j of there shows that pair j exists; NaN where it does not. Flat: pairs of a load are neighbours; else they are a
  * block apart. */
 template <typename T> struct floe_reduction_group {
     T x[FLOE_REDUCTION_GROUP], y[FLOE_REDUCTION_GROUP];
@@ -105,7 +105,7 @@ FLOE_DEV floe_reduction_range floe_reduction_turn(const floe_reduction_dev_job *
     return floe_reduction_range{floe_min64(begin, job->nelems), floe_min64(begin + n, job->nelems)};
 }
 
-/* A step that is all there, of flat fields: what floe_reduction_flat says. */
+/* A step that is all there, of flat fields: see floe_reduction_flat. */
 template <typename T> FLOE_DEV void floe_reduction_load(const uint4 *x, const uint4 *y, floe_reduction_group<T> *g)
 {
     enum { SIDE_BY_SIDE = 16 / sizeof(T), LOADS = FLOE_REDUCTION_GROUP / SIDE_BY_SIDE };

@@ -5,7 +5,7 @@
  * only.
  *
  * Bins lie in shared memory, a block's in a frame of its own (bins_math.h) that grows with what the block meets. The frames
- * begin with what a few samples say, which never makes them coarser than the bins of all values.
+ * begin with what a few samples show, which never makes them coarser than the bins of all values.
  */
 #ifndef FLOE_ASSESS_REDUCTION_CUDA_H
 #define FLOE_ASSESS_REDUCTION_CUDA_H
@@ -22,13 +22,13 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* 8 for each of 132 processors */
-    FLOE_REDUCTION_SEARCH_BLOCKS = 264,   /* 2 */
+    FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* that scratch has room for */
+    FLOE_REDUCTION_SEARCH_BLOCKS = 264,   /* of a search */
     FLOE_REDUCTION_BLOCK_PAIRS = 1 << 27, /* blocks count in 32 bits, each pair up to eight times: its bytes */
     FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than 2^30 */
 };
 
-/* What a few samples say, before all values are read: pairs that count. Of each side their median (0 without any), of the
+/* What a few samples show, before all values are read: pairs that count. Of each side their median (0 without any), of the
  * original all by size, and then infinities; extremes: NaN without any. */
 typedef struct floe_reduction_start {
     double pivot[2];
@@ -46,7 +46,7 @@ typedef struct floe_reduction_dev_results {
 
 /* What bins there are, by value. */
 typedef struct floe_reduction_dev_bins {
-    uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not asked for */
+    uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not requested */
     uint32_t nbytes;                                 /* 256, or 0 */
     uint32_t room;                                   /* words of shared memory for all of them */
     uint32_t all;                                    /* nerrors + nratios + 2 nvalues + 2 nbytes, in this order */
@@ -90,7 +90,7 @@ typedef struct floe_reduction_found {
     double x, y;
 } floe_reduction_found;
 
-/* What a search finds. Only what is asked for is written; the first mismatch is, where there is one. */
+/* What a search finds. Only what is requested is written; the first mismatch is, where there is one. */
 typedef struct floe_reduction_places {
     floe_reduction_found mismatch, outside; /* the first of each */
     uint64_t noutside;

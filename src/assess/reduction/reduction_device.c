@@ -176,7 +176,7 @@ static floe_spot spot_of(const floe_reduction_device *d, const floe_reduction_fo
     return spot;
 }
 
-/* Whether places are asked for. Those of special values that differ are, once some do. */
+/* Whether places are requested. Those of special values that differ are, once some do. */
 static bool searches(const floe_reduction_device *d)
 {
     return (has(d, FLOE_REDUCTION_WORST) && d->host->options->worst) || has(d, FLOE_REDUCTION_OUTSIDE);

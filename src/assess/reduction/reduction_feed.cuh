@@ -15,7 +15,7 @@ enum { FLOE_REDUCTION_FEED_NBYTES = 2 * FLOE_REDUCTION_STEP * sizeof(float) };
 struct floe_reduction_feed {
     const floe_reduction_dev_job *job;
     uint4 *slot;        /* of this thread; words of a side are a block apart, the original's first */
-    const uint4 *x, *y; /* of this thread, in the step that is asked for next */
+    const uint4 *x, *y; /* of this thread, in the step that is requested next */
     uint32_t turn;      /* of that step */
     uint32_t left;      /* steps of the turn from there on */
 };

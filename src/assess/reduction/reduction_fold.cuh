@@ -107,7 +107,7 @@ enum {
     FLOE_REDUCTION_PART_WORDS = FLOE_SUMS + FLOE_TOPS + FLOE_COUNTS,
     /* Of parts; in all of them the same word is joined by a thread of its own. */
     FLOE_REDUCTION_STRETCHES = (int)FLOE_REDUCTION_THREADS / (int)FLOE_REDUCTION_PART_WORDS,
-    FLOE_REDUCTION_AT_ONCE = 16 /* words that a thread has asked for */
+    FLOE_REDUCTION_AT_ONCE = 16 /* words that a thread has requested */
 };
 static_assert(sizeof(floe_reduction_part) == FLOE_REDUCTION_PART_WORDS * sizeof(uint64_t), "words");
 

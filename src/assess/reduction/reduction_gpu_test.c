@@ -131,7 +131,7 @@ static void growing_ranges(void **state)
     floe_ctx_free(&gpu);
 }
 
-/* As many bins as there can be: where a block has little shared memory that is said, and the call ends. */
+/* As many bins as there can be: where a block has little shared memory that is reported, and the call ends. */
 static void more_bins_than_shared_memory(void **state)
 {
     (void)state;

@@ -185,7 +185,7 @@ FLOE_DEV void floe_reduction_values_join(const floe_reduction_extent<T> *v, floe
     }
 }
 
-/* Brings what bounds say to the span. */
+/* Brings what bounds hold to the span. */
 template <typename T> FLOE_DEV void floe_reduction_bounds_end(floe_reduction_lane<T> *l)
 {
 #pragma unroll
@@ -466,7 +466,7 @@ FLOE_DEV float floe_reduction_bar(double record, float)
 }
 FLOE_DEV double floe_reduction_bar(double record, double) { return record; }
 
-/* By a whole warp: what the block knows by now. */
+/* By a whole warp: what the block has by now. */
 template <typename T> FLOE_DEV_COLD floe_reduction_bars<T> floe_reduction_bars_learn(floe_reduction_records *r)
 {
     const uint32_t top = FLOE_TOP_E + min(floe_lane(), (uint32_t)FLOE_REDUCTION_RECORDS - 1);
@@ -480,7 +480,7 @@ template <typename T> FLOE_DEV_COLD floe_reduction_bars<T> floe_reduction_bars_l
     return bars;
 }
 
-/* What the lane knows of errors in the piece. */
+/* What the lane has of errors in the piece. */
 template <typename T>
 FLOE_DEV void floe_reduction_errors_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
 {

@@ -105,7 +105,7 @@ FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_redu
         into->count[i] += part->count[i];
 }
 
-/* What a GPU finds of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or
+/* What a GPU finds of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job requests them), or
  * a little more; negative without any pair. */
 typedef struct floe_reduction_look {
     double worst, ratio;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of y that a GPU works out from others: right, or said not to be; and pivots that sums say are too far off. */
+/* Sums of y that a GPU works out from others: right, or reported not to be; and pivots that by the sums are too far off. */
 #include "tests/api_kit.h"
 
 #include "assess/reduction/reduction.h"

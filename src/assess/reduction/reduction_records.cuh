@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The extremes of all that a block has seen, in double and in shared memory. They are what the block's part says of its
+ * The extremes of all that a block has seen, in double and in shared memory. They are what the block's part holds of its
  * extremes, but for those of x and y in tame groups, which lanes keep.
  */
 #ifndef FLOE_ASSESS_REDUCTION_RECORDS_CUH

@@ -48,7 +48,7 @@ static bool is_near(double d, double d2)
     return d * d <= 4 * variance && variance < INFINITY;
 }
 
-/* The mean, as far as sums tell. */
+/* The mean, as far as sums give it. */
 static double mean_of(double pivot, double d, double low, double high)
 {
     const double mean = pivot + d;

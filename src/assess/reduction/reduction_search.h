@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places in the field, looked for where the parts of the pieces say that they are. */
+/* Places in the field, looked for where the parts of the pieces show that they are. */
 #ifndef FLOE_ASSESS_REDUCTION_SEARCH_H
 #define FLOE_ASSESS_REDUCTION_SEARCH_H
 

@@ -202,7 +202,7 @@ template <class See, class Turn> FLOE_DEV void looks_see(const floe_reduction_de
     }
 }
 
-/* A piece that is no better than the n-th best, and not much worse: each thread tells the best of those it sees. Nobody, if there
+/* A piece that is no better than the n-th best, and not much worse: each thread reports the best of those it sees. Nobody, if there
  * are not so many. */
 FLOE_DEV candidate looks_bar(const floe_reduction_dev_job *job, uint32_t n, candidate *words)
 {

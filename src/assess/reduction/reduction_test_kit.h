@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of the reduction pass ask for: all of it, of a field of some kind; and fields under masks. */
+/* What tests of the reduction pass request: all of it, of a field of some kind; and fields under masks. */
 #ifndef FLOE_ASSESS_REDUCTION_TEST_KIT_H
 #define FLOE_ASSESS_REDUCTION_TEST_KIT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuFFT, loaded when it is first needed: libfloe neither grows by it nor asks for it, and says clearly where it is not there.
- * What is used of its interface has been the same since it knows 64-bit sizes.
+ * cuFFT, loaded when it is first needed: libfloe neither grows by it nor requires it, and reports clearly where it is not there.
+ * What is used of its interface has been the same since it has 64-bit sizes.
  */
 #ifndef FLOE_ASSESS_CUFFT_LOAD_H
 #define FLOE_ASSESS_CUFFT_LOAD_H

@@ -62,7 +62,7 @@ floe_status floe_fourier_device_open(floe_fourier_device *f, const uint64_t *sha
     return status;
 }
 
-/* A plan that asks for no work area must not get one: cuFFT takes it for what it may use, and fails where it is the data. */
+/* A plan that requests no work area must not get one: cuFFT takes it for what it may use, and fails where it is the data. */
 static floe_status plan_place(const floe_fourier_device *f, const floe_fourier_plan *plan, void *dev_work, void *stream,
                               floe_error *err)
 {

@@ -21,7 +21,7 @@ typedef struct floe_fourier_device {
     uint64_t work_nbytes; /* of device memory: they run one after the other */
 } floe_fourier_device;
 
-/* shape: four axes, those of one element first. UNSUPPORTED: there is no cuFFT; MEMORY, DEVICE: it says so. */
+/* shape: four axes, those of one element first. UNSUPPORTED: there is no cuFFT; MEMORY, DEVICE: as it reports. */
 floe_status floe_fourier_device_open(floe_fourier_device *f, const uint64_t *shape, floe_error *err);
 /* Puts the transform of dev_data (laid out as in fourier.h) on the stream. dev_work: 256-byte aligned. */
 floe_status floe_fourier_device_run(const floe_fourier_device *f, double *dev_data, void *dev_work, void *stream,

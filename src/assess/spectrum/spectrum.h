@@ -5,9 +5,9 @@
  * Each side, less its mean and times the window, is transformed over all its axes. The power of a mode is |F|^2 over the sum of
  * the window's squares, so white noise of variance v has the power v in each mode. Without a window nothing is left of mode 0
  * but what rounding leaves of the mean, so its power is 0. A shell's power is the mean over its modes (spectrum_math.h); the
- * ratio is the decoded one over the original's: below 1 where detail was lost, above 1 where noise came in. A transform knows
+ * ratio is the decoded one over the original's: below 1 where detail was lost, above 1 where noise came in. A transform has
  * no gaps: where a pair does not count both sides are set to their means, which is counted. That smooths both alike, so the
- * ratio still tells, while the spectra are of the filled fields.
+ * ratio still holds, while the spectra are of the filled fields.
  *
  * On a CPU fft.h transforms, on a GPU cuFFT, where it is found (spectrum_device.h). Everything is in double; but the two round
  * differently.

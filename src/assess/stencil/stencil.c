@@ -158,7 +158,7 @@ static void single_set(floe_stencil_job *job, double scale)
     job->scale = scale > 0 ? scale : 1;
 }
 
-/* Sobolev norms are the original's; the decoded side only says which pairs count. */
+/* Sobolev norms are the original's; the decoded side only shows which pairs count. */
 static floe_stencil_job norms_job_of(const floe_stencil_job *job, const floe_stencil_options *options)
 {
     floe_stencil_job norms = *job;

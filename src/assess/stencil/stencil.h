@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stencil pass: what a value and its neighbours say. Derivatives of the original, of the decoded field and of their
+ * The stencil pass: what a value and its neighbours show. Derivatives of the original, of the decoded field and of their
  * difference; the autocorrelation of the error; Sobolev norms of the original. Formulas: stencil_math.h.
  *
  * Points. Neighbours are one step apart along an axis, the distance of grid points is 1. An axis takes part in derivatives
@@ -8,7 +8,7 @@
  * and counted when one of the pairs that its stencil touches does not count (pair_math.h). Without such an axis there are
  * no points, and their numbers are NaN, as are those of an axis that takes no part.
  *
- * Autocorrelation of a signal s, which is the error (decoded - original), or the original where that is asked for, or there is
+ * Autocorrelation of a signal s, which is the error (decoded - original), or the original where that is requested, or there is
  * nothing else:
  *     axis a, lag t:   mean of (s(p) - mean) (s(p + t along a) - mean) / variance
  *     combined, lag t: mean over the axes of the same, where only points p count that have p + t along every axis (Eq. 2 of
@@ -39,7 +39,7 @@ typedef struct floe_stencil_options {
     bool all_count; /* every pair counts, the reduction pass has found: spares the look at each value */
     uint32_t lags;  /* 0: no autocorrelation; at most FLOE_STENCIL_MAX_LAGS */
     double mean;    /* of the signal over the pairs that count; matters with lags only */
-    /* the signal is the original, of which the decoded field only says which values count; with lags only */
+    /* the signal is the original, of which the decoded field only shows which values count; with lags only */
     bool of_original;
     /* over the pairs that count, largest magnitudes of values of either side and of errors: derivatives and Sobolev norms of
      * f32 fields are found in single where these allow it; peak 0: not known */
@@ -69,7 +69,7 @@ typedef struct floe_stencil_result {
 uint64_t floe_stencil_workspace(const floe_cpu *cpu, const floe_pair *pair);
 
 /* Runs the pass over a pair in host memory, no axis empty, or over its original alone. ARGUMENT: too many lags, a mean that is
- * not finite. MEMORY: a workspace that is too small. What was not asked for is NaN or 0. */
+ * not finite. MEMORY: a workspace that is too small. What was not requested is NaN or 0. */
 floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, const floe_stencil_options *options,
                                 void *workspace, size_t workspace_nbytes, floe_stencil_result *result, floe_error *err);
 

@@ -258,7 +258,7 @@ FLOE_DEV void norms_write(const tallies<float> &t, const norms &n, double *part)
     floe_stencil_block_sums<WARPS>(v, part);
 }
 
-__global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
+__global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     stencil_boxes_kernel(const __grid_constant__ floe_stencil_dev_job job)
 {
     __shared__ double words[WARPS][FLOE_STENCIL_POINTS_WORDS];
@@ -280,7 +280,7 @@ bool floe_stencil_has_boxes(const floe_stencil_dev_job *job) { return job->narro
 
 int floe_stencil_boxes_cuda(const floe_stencil_dev_job *job, double *words, void *stream)
 {
-    const uint32_t nblocks = (uint32_t)floe_min64(boxes_of(job), (uint64_t)BLOCKS_AT_ONCE * PROCESSORS);
+    const uint32_t nblocks = (uint32_t)floe_min64(boxes_of(job), FLOE_STENCIL_MAX_WIDE_BLOCKS);
     FLOE_LAUNCH(stencil_boxes_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
     const int error = (int)cudaGetLastError();
     return error ? error

@@ -18,8 +18,7 @@ enum {
     CHUNK = 32,      /* planes of a task; two more are read */
     EDGE_CHUNK = 16, /* so that there are enough tasks */
     ALL_AXES_OF_3D = 0xe,
-    PROCESSORS = 132,
-    BLOCKS_AT_ONCE = 3 /* on each, of kernels that keep derivatives of f32 in registers */
+    BLOCKS_A_PROCESSOR = 3 /* of kernels that keep derivatives of f32 in registers */
 };
 
 #define V_OF(R) floe_group<R>::V

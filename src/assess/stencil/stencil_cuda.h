@@ -17,8 +17,11 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_STENCIL_MAX_BLOCKS = 1056, /* 8 for each of 132 processors; more would only make more parts to join */
-    FLOE_STENCIL_MOMENTS = 5,       /* words of floe_stencil_moments, in its order */
+    /* Sums are of parts, a block's each, and depend on how many these are: on every GPU the same, whatever processors it has.
+     * So many blocks fit an H100 at once, of most kernels and of those that need many registers. */
+    FLOE_STENCIL_MAX_BLOCKS = 1056,
+    FLOE_STENCIL_MAX_WIDE_BLOCKS = 396,
+    FLOE_STENCIL_MOMENTS = 5, /* words of floe_stencil_moments, in its order */
     /* words of derivatives: moments of each quantity; points, points left out */
     FLOE_STENCIL_POINTS_WORDS = FLOE_STENCIL_QUANTITIES * FLOE_STENCIL_MOMENTS + 2,
     FLOE_STENCIL_GROUP = 10, /* lags of a call */

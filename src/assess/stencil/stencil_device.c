@@ -44,7 +44,7 @@ uint64_t floe_stencil_workspace_device(void)
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
-/* Whether a side can be read 16 bytes at once: what floe_stencil_dev_job says of it. */
+/* Whether a side can be read 16 bytes at once: what floe_stencil_dev_job has of it. */
 static uint32_t is_vectors(const void *side, const int64_t *stride, uint32_t narrow)
 {
     const int64_t in_vector = narrow ? 4 : 2;

@@ -61,8 +61,8 @@ FLOE_HD float floe_stencil_second_f32(float minus, float at, float plus) { retur
 FLOE_HD double floe_stencil_second_f64(double minus, double at, double plus) { return (plus - at) - (at - minus); }
 
 /* Squares of which a length is the root, of Sobolev norms too. In single they begin with FLOE_STENCIL_TINY, so that a GPU need
- * not tell whether it can find the root: what has no length is FLOE_STENCIL_SHORT then, which floe_stencil_sums_unscale
- * knows. */
+ * not check whether it can find the root: what has no length is FLOE_STENCIL_SHORT then, for which floe_stencil_sums_unscale
+ * allows. */
 #define FLOE_STENCIL_TINY  0x1p-100f
 #define FLOE_STENCIL_SHORT 0x1p-50f
 FLOE_HD float floe_stencil_no_squares_f32(void) { return FLOE_STENCIL_TINY; }
@@ -120,7 +120,7 @@ FLOE_HD uint64_t floe_stencil_reach(const uint64_t *shape, const uint64_t *at, u
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */
 
-/* Of one quantity at some of the points. Squares of the original are kept where metrics ask for them: of the gradient length
+/* Of one quantity at some of the points. Squares of the original are kept where metrics request them: of the gradient length
  * and the Laplacian. */
 typedef struct floe_stencil_moments {
     double min, max, squares; /* of the original; infinities of the wrong sign for no points */

@@ -199,7 +199,7 @@ FLOE_DEV void column_march(const floe_stencil_dev_job *j, const column &c, stage
 
 /* nedge blocks have the ends of rows, the others all between. */
 template <typename T, typename R, bool FAST>
-__global__ void __launch_bounds__(THREADS, is_staged<T, R, FAST>::value ? BLOCKS_AT_ONCE : 2)
+__global__ void __launch_bounds__(THREADS, is_staged<T, R, FAST>::value ? BLOCKS_A_PROCESSOR : 2)
     stencil_points_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t nedge)
 {
     __shared__ double words[WARPS][FLOE_STENCIL_POINTS_WORDS];
@@ -229,8 +229,7 @@ template <typename T, typename R> int launch(const floe_stencil_dev_job *j, doub
 {
     const uint32_t nedge = floe_stencil_blocks(floe_ceil_div(edge_tasks_of<V_OF(R)>(j), WARPS));
     const bool fast = is_fast<V_OF(R)>(j);
-    const uint64_t most =
-        fast && is_staged<T, R, true>::value ? (uint64_t)BLOCKS_AT_ONCE * PROCESSORS : FLOE_STENCIL_MAX_BLOCKS;
+    const uint64_t most = fast && is_staged<T, R, true>::value ? FLOE_STENCIL_MAX_WIDE_BLOCKS : FLOE_STENCIL_MAX_BLOCKS;
     const uint32_t nblocks = nedge + (uint32_t)floe_min64(floe_stencil_blocks(tasks_of<V_OF(R)>(j)), most);
     if (fast)
         FLOE_LAUNCH((stencil_points_kernel<T, R, true>), nblocks, THREADS, 0, stream, *j, nedge);

@@ -80,7 +80,7 @@ FLOE_DEV double sums_at(const sums<double> &s, int order, int k)
 
 template <typename R> struct tallies {
     floe_tally<R> of[2][SLOTS]; /* of first and second derivatives */
-    sums<R> squares;            /* of errors, and of the original where they are asked for */
+    sums<R> squares;            /* of errors, and of the original where they are requested */
     uint32_t npoints, nskipped;
 };
 

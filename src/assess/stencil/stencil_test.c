@@ -165,7 +165,7 @@ static void a_field_alone(void **state)
         }
 }
 
-/* Where single is not asked for: all digits of double, of f32 fields too. */
+/* Where single is not requested: all digits of double, of f32 fields too. */
 static void f32_in_double(void **state)
 {
     (void)state;

@@ -30,8 +30,7 @@ enum {
     STAGES = 4,                    /* steps that are on their way or looked at */
     CHUNK = 256,                   /* rows of a task; two steps more are read before them */
     LAGS = FLOE_STENCIL_GROUP + 1, /* with 0 */
-    PROCESSORS = 132,              /* each has some blocks at a time: what registers there are allows */
-    BLOCKS = 3,
+    BLOCKS_A_PROCESSOR = 3,        /* what registers there are allows */
     ROW = FLOE_STENCIL_AXES - 1
 };
 
@@ -349,7 +348,7 @@ FLOE_DEV void products_write(const products &p, double *words)
 /* Axes: bit a for axis a; products along the row are found on the way along the first of them. Words: sums at lags 0 to 10
  * along each axis. */
 template <typename T, bool FAST>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
+__global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     stencil_totals_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t axes)
 {
     __shared__ __align__(16) double shared[WARPS][SLAB][PITCH];
@@ -395,7 +394,7 @@ int launch(const floe_stencil_dev_job *job, uint32_t axes, double *words, cudaSt
     for (uint32_t a = 0; a < ROW; a++)
         ntasks += axes >> a & 1 ? ntasks_of(job, a) : 0;
     const uint32_t nblocks =
-        (uint32_t)floe_max64(1, floe_min64(floe_ceil_div(ntasks, WARPS), (uint64_t)PROCESSORS * BLOCKS));
+        (uint32_t)floe_max64(1, floe_min64(floe_ceil_div(ntasks, WARPS), FLOE_STENCIL_MAX_WIDE_BLOCKS));
     const size_t nbytes = FAST && sizeof(T) == sizeof(float) ? STAGES * sizeof(stage<T, true>) : 0;
     int error = (int)cudaFuncSetAttribute(stencil_totals_kernel<T, FAST>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           (int)nbytes);

@@ -10,7 +10,7 @@
  * and the result is the mean over all boxes and the least of them. A constant original has no range: L is then its
  * magnitude, or 1 if it is 0. Boxes with a pair inside that does not count (pair.h) are left out, and counted.
  *
- * Covariances are those of the population (divided by n) unless `sample` asks for n - 1: the window is all there is, not a
+ * Covariances are those of the population (divided by n) unless `sample` requests n - 1: the window is all there is, not a
  * sample of anything, and so say the first paper on SSIM and Z-checker. scikit-image divides by n - 1 unless called
  * otherwise, so the image SSIM, which is its default, does too. Z-checker takes L from each window and not from the field,
  * which makes windows without much in them as weighty as all others: its numbers are lower than ours.

@@ -9,6 +9,7 @@
  *
  * Sums along x are made of two planes, and sums along y of the two before, at the same time, so that a block waits once for two.
  */
+#define FLOE_REAL_BITS 32 /* other types have other ways */
 #include "assess/window/ssim_tree_cuda.cuh"
 
 namespace

@@ -35,7 +35,7 @@ enum {
     FLOE_SSIM_FAST_STRIP = 8,
     FLOE_SSIM_FAST_WINDOW = 2 * FLOE_SSIM_FAST_STRIP + 1, /* 8 windows of this size cover three strips */
     FLOE_SSIM_FAST_Z = 96,      /* at most; running sums along the axis begin anew that often */
-    FLOE_SSIM_ANY_BLOCKS = 528, /* that add up losses; four on each of 132 processors */
+    FLOE_SSIM_ANY_BLOCKS = 528, /* that add up losses; sums depend on their number: on every GPU the same */
     FLOE_SSIM_AT_ONCE = 3       /* kinds of SSIM of one pair, by one call */
 };
 

@@ -79,7 +79,7 @@ bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
         if (o->step[a] != 1)
             return false;
     if (o->weights == FLOE_SSIM_WEIGHTS_GAUSSIAN && o->window[1] > 1)
-        return false; /* running sums know no weights */
+        return false; /* running sums have no weights */
     if (o->window[0] != 1 || o->window[2] != o->window[3] || o->window[3] > FLOE_SSIM_FAST_WINDOW ||
         pair->shape[LAST] < FLOE_SSIM_FAST_X || pair->original_stride[LAST] != 1 || pair->decoded_stride[LAST] != 1 ||
         !grid_is_possible(plan))

@@ -184,7 +184,7 @@ FLOE_DEV bool is_special(const fast_job &job, real v)
     return !(v - v == 0) || (job.has_fill && bits_of(v) == job.fill_bits);
 }
 
-/* Puts the middle where a pair does not count, and says where: bit 2 r + t. */
+/* Puts the middle where a pair does not count, and shows where: bit 2 r + t. */
 FLOE_DEV uint32_t specials_taken(const fast_job &job, values &v)
 {
     uint32_t specials = 0;

@@ -222,7 +222,7 @@ static void ends_of_rows_equal_the_cpu(void **state)
     }
 }
 
-/* The fast way on its own: it takes what is tame, and says so where one value is not. */
+/* The fast way on its own: it takes what is tame, and reports it where one value is not. */
 static void wild_values_are_found(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void few_specials_are_left_out(void **state)
         }
 }
 
-/* What it may be asked for, to each limit and one beyond. */
+/* What may be requested of it, to each limit and one beyond. */
 static void fast_way_has_limits(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void fast_way_has_limits(void **state)
     kit_fields_free((kit_fields *)&f);
 }
 
-/* Kinds that are asked for by one call, in all orders, the quick way and others: as each alone. */
+/* Kinds that are requested by one call, in all orders, the quick way and others: as each alone. */
 static void many_at_once(void **state)
 {
     (void)state;

@@ -8,6 +8,7 @@
  *             rows come sums along x, which go to shared memory again, where those of the slab before still are; from these
  *             sums along y of two slabs of windows, each of which begins a slab before those of values: losses are next
  */
+#define FLOE_REAL_BITS 32 /* other types have other ways */
 #include "assess/window/ssim_tree_cuda.cuh"
 
 namespace

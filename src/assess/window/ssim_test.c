@@ -291,7 +291,7 @@ static void single_precision_suffices(void **state)
         }
 }
 
-/* What the quick way may be asked for, to each limit and one beyond. */
+/* What may be requested of the quick way, to each limit and one beyond. */
 static void quick_way_has_limits(void **state)
 {
     (void)state;

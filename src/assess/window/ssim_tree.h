@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The quick way to SSIM, for what is asked for most: sums in the values' own type, each of them a tree whose shape depends on
+ * The quick way to SSIM, for what is requested most: sums in the values' own type, each of them a tree whose shape depends on
  * its place in the window only. Sums of 2, 4 and 8 neighbours come each from the ones before, along x, then y, then z; those
  * that the window's binary digits name make it up, the longest first:
  *
@@ -48,7 +48,7 @@ bool floe_ssim_tree_takes(const floe_pair *pair, const floe_ssim_options *option
 void floe_ssim_tree_plan(floe_ssim_plan *plan);
 /* A CPU's memory for sums of earlier planes of a cell. */
 void *floe_ssim_tree_take(const floe_ssim_plan *plan, floe_arena *arena);
-/* Options with which the quick way is taken if it knows the windows: to find out what scratch it may need. */
+/* Options with which the quick way is taken if it takes the windows: to find out what scratch it may need. */
 floe_ssim_options floe_ssim_tree_options(const floe_ssim_options *options);
 
 #ifdef __cplusplus

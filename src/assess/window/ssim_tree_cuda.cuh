@@ -4,7 +4,6 @@
 #ifndef FLOE_ASSESS_SSIM_TREE_CUDA_CUH
 #define FLOE_ASSESS_SSIM_TREE_CUDA_CUH
 
-#define FLOE_REAL_BITS 32 /* other types have other ways */
 #include "assess/window/ssim_losses_cuda.cuh"
 #include "assess/window/ssim_tree.h"
 #include "assess/window/ssim_tree_math.h"

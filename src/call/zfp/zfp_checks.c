@@ -39,7 +39,7 @@ floe_zfp_array floe_zfp_array_of_field(const floe_field *f)
     return floe_zfp_array_of(f->dtype, f->rank, f->shape, f->stride, f->data);
 }
 
-/* ---- what callers say ------------------------------------------------------------------------------------------------ */
+/* ---- what callers give ------------------------------------------------------------------------------------------------ */
 
 floe_status floe_zfp_desc_check(const floe_zfp_stream *given, floe_zfp_stream_desc *desc, floe_error *err)
 {
@@ -96,7 +96,7 @@ floe_status floe_zfp_index_check(const floe_zfp_index *given, floe_zfp_index *in
     return FLOE_OK;
 }
 
-/* ---- what streams and indexes say ------------------------------------------------------------------------------------ */
+/* ---- what streams and indexes hold ------------------------------------------------------------------------------------ */
 
 floe_status floe_zfp_blocks_fit(const floe_zfp_array *array, uint64_t nbytes, floe_error *err)
 {

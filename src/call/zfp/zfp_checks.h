@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What callers say of bare zfp streams, and what streams and indexes say of themselves, checked: for the calls of <floe/zfp.h>
+/* What callers give of bare zfp streams, and what streams and indexes hold about themselves, checked: for the calls of <floe/zfp.h>
  * that run on the CPU and for those that run on a GPU. */
 #ifndef FLOE_CALL_ZFP_ZFP_CHECKS_H
 #define FLOE_CALL_ZFP_ZFP_CHECKS_H
@@ -25,16 +25,16 @@ floe_zfp_array floe_zfp_array_of_field(const floe_field *f);
 
 /* ---- checks ---------------------------------------------------------------------------------------------------------- */
 
-/* Checks all that the caller said of a stream. */
+/* Checks all that the caller gave of a stream. */
 floe_status floe_zfp_desc_check(const floe_zfp_stream *given, floe_zfp_stream_desc *desc, floe_error *err);
 /* Is the resolved field, in whatever memory, of that stream? */
 floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_stream_desc *desc, floe_error *err);
 /* The stream's header, header_nbits of it; the parameters become those that a reader of it will have. */
 floe_status floe_zfp_header_make(floe_zfp_stream_desc *desc, uint8_t header[FLOE_ZFP_HEADER_NBYTES], floe_error *err);
-/* No block is shorter than a bit. Without this a short stream could ask for any amount of memory. */
+/* No block is shorter than a bit. Without this a short stream could claim any amount of memory. */
 floe_status floe_zfp_blocks_fit(const floe_zfp_array *array, uint64_t nbytes, floe_error *err);
-/* What is known of a stream of nbytes: what its header says, if it has one, else what the caller says (NULL: nothing). (A
- * header may say the same parameters in other numbers: all maxbits that no block reaches are one.) head: the stream's first
+/* What is known of a stream of nbytes: what its header holds, if it has one, else what the caller reports (NULL: nothing). (A
+ * header may have the same parameters in other numbers: all maxbits that no block reaches are one.) head: the stream's first
  * bytes, min(nbytes, FLOE_ZFP_HEADER_NBYTES) of them. */
 floe_status floe_zfp_desc_resolve(const void *head, uint64_t nbytes, const floe_zfp_stream *given,
                                   floe_zfp_stream_desc *desc, floe_error *err);

@@ -59,7 +59,7 @@ typedef struct floe_codec_chunk {
     floe_field out; /* data, of point lo, and strides; lo and hi are of the level's points */
 } floe_codec_chunk;
 
-/* What a chunk is found to be, as kernels would say it: LIMIT is for the CPU to see to. */
+/* What a chunk is found to be, as kernels would report it: LIMIT is for the CPU to see to. */
 floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
 
 /* How its payload begins. Waits, unless the host has it. */

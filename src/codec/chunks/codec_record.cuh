@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the parts of a chunk's record go. By a block, whose threads all know where the next part goes; the first one writes it down. */
+/* Where the parts of a chunk's record go. By a block, whose threads all have the place of the next part; the first one writes it down. */
 #ifndef FLOE_CODEC_CHUNKS_CODEC_RECORD_CUH
 #define FLOE_CODEC_CHUNKS_CODEC_RECORD_CUH
 

@@ -77,7 +77,7 @@ static void levels(void **unused)
     }
 }
 
-/* Noise outside the sample: entropy chunks are longer than 2 bytes can say. */
+/* Noise outside the sample: entropy chunks are longer than 2 bytes can hold. */
 static void wide_sizes(void **unused)
 {
     static const uint64_t extent[] = {2048, 512}, zero[] = {0, 0}, shape[] = {1024, 256};
@@ -103,7 +103,7 @@ static void wide_sizes(void **unused)
     kit_block_free(&coded.block);
 }
 
-/* Any byte that is damaged or missing is found, and no value changes that is not said to be lost. */
+/* Any byte that is damaged or missing is found, and no value changes that is not reported as lost. */
 static void damage_is_bounded(void **unused)
 {
     static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0};

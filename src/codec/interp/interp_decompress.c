@@ -191,7 +191,7 @@ static void leave_lattice(const decoder *d)
 
 /* ---- damage ------------------------------------------------------------------------------------------------------------ */
 
-/* Cells whose codes stand in an entropy chunk; all where the grid was laid again, and knows no rows. */
+/* Cells whose codes stand in an entropy chunk; all where the grid was laid again, and has no rows. */
 static floe_interp_box cells_of(const floe_interp_coding *c, uint64_t index)
 {
     const floe_context_chunk k = floe_context_chunk_of(&c->grid, index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a chunk says of itself without being decoded: how many of its first bytes a level takes, and how it is coded. */
+/* What a chunk holds about itself without being decoded: how many of its first bytes a level takes, and how it is coded. */
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 
@@ -24,7 +24,7 @@ static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t
     return *at <= have;
 }
 
-/* The head, by `have` bytes of src; or all that are said to be there, of which those behind the header are not looked at. */
+/* The head, by `have` bytes of src; or all that are claimed to be there, of which those behind the header are not looked at. */
 static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_interp_chunk *k, uint64_t *at,
                              floe_error *err)
 {

@@ -34,7 +34,7 @@ enum {
     TRIALS = 64          /* that are remembered, with those expected */
 };
 
-/* Structures that have been tallied, then those that are expected to be asked for: a GPU tallies all of these at once. */
+/* Structures that have been tallied, then those that are expected to be requested: a GPU tallies all of these at once. */
 typedef struct tuner {
     encoder *e, *trial;
     uint64_t nboxes;
@@ -452,7 +452,7 @@ static double price_of(const tuner *t, uint32_t level, uint32_t used)
     return codes > 0 ? ((double)y->entropy / 4096 + (double)(y->raw + used * y->used)) / codes : 0;
 }
 
-/* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, nor than the least one, and
+/* Whether the last trial had codes that give most values: steps are no smaller than the type can distinguish, nor than the least one, and
  * codes fit. */
 static bool can_be_coded(const tuner *t)
 {
@@ -476,7 +476,7 @@ static double inner_share(const floe_interp_step *s)
 }
 
 /* How much of what a code of a level takes beyond one of the next finer level is the field's, too: the rest comes of the boxes' borders.
- * Few codes say nothing. */
+ * Few codes show nothing. */
 static double trust_of(const tuner *t, uint32_t level)
 {
     const floe_interp_plan *boxes = &t->trial->chunk.plan;

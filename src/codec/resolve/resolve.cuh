@@ -3,7 +3,7 @@
  * The kernels that resolve, for any codec. BEGIN is how the codec's call begins, a type with
  *
  *   call, params, plan       kernels' arguments: the codec's call; what its kernels take of floe_codec_params, a multiple of 8 bytes;
- *                            what the host knows of the beginning
+ *                            what the host has of the beginning
  *   shared                   what a block needs for it
  *   INTEGERS                 whether the codec's kernels take them
  *   make(half, p, params)    params from floe_codec_params, in two halves, for two threads
@@ -91,7 +91,7 @@ FLOE_DEV void resolve_finish(const floe_resolve_job *job, const floe_dev_range *
 
 /* ---- clearing ------------------------------------------------------------------------------------------------------ */
 
-/* What is to be 0 at first. The status is for the one block that may have something to say: it begins with OK. */
+/* What is to be 0 at first. The status is for the one block that may have something to report: it begins with OK. */
 FLOE_DEV void resolve_clear(floe_share c, const floe_resolve_job *job)
 {
     uint32_t *words = (uint32_t *)job->cleared;

@@ -27,13 +27,13 @@ typedef struct floe_resolve_job {
     uint8_t *stream;       /* the header goes to its front, if capacity allows: else *status is FLOE_ERR_CAPACITY */
     uint64_t capacity;     /* of the stream */
     void *params;          /* out, as the codec's kernels take them */
-    floe_dev_range *range; /* out, where values are scanned; NULL: nobody asks */
+    floe_dev_range *range; /* out, where values are scanned; NULL: not requested */
     void *scratch;         /* floe_range_scratch_nbytes, 64-byte aligned */
     uint64_t *done;        /* a word that is 0 at first, and again after the call; not among what is cleared */
     uint32_t *status;
     void *cleared;         /* becomes 0, and status is in it. NULL: the caller has seen to that */
     size_t cleared_nbytes; /* a multiple of 4 */
-    /* What the host knows: see floe_resolve_prepare. Without, a complete job has codec, and no header */
+    /* What the host has: see floe_resolve_prepare. Without, a complete job has codec, and no header */
     bool scans;                                    /* the values are read: that needs scratch and done */
     uint32_t header_nwords;                        /* 8 bytes each */
     uint64_t header_words[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes, nor what values decide */

@@ -86,7 +86,7 @@ static void device_close(device *d)
             CU(cudaFree(all[i]));
 }
 
-/* complete: a header that says everything, or NULL. by_call: the call clears what is to be 0 at first. */
+/* complete: a header that holds everything, or NULL. by_call: the call clears what is to be 0 at first. */
 static result resolved(const floe_field *f, const floe_params *params, const floe_header *complete, uint64_t capacity,
                        bool by_call)
 {

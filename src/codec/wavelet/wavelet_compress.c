@@ -104,7 +104,7 @@ static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_c
     }
 }
 
-/* The header says how marks are written, which is known behind them: it is written twice. */
+/* The header holds how marks are written, which is known behind them: it is written twice. */
 static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity), front = to;

@@ -15,7 +15,7 @@ enum {
     BOX_CELLS_BEST = 1 << 22,
     BOX_SHARE = 2,     /* values of the field for one of the box */
     SMALL_SHARE = 16,  /* the same of a small box, which is half as large */
-    FEW_BITS = 2,      /* values for a bit: of fewer bits a small box says too little */
+    FEW_BITS = 2,      /* values for a bit: of fewer bits a small box shows too little */
     SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
     LITERAL_BITS = 16, /* beside the value itself */
     FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
@@ -197,7 +197,7 @@ static bool find_vertex(const tuner *t, const floe_wavelet_trial *below, const f
     return true;
 }
 
-/* Goes on by COARSE_APART until such a parabola says more. Returns what it says, from the best one on. */
+/* Goes on by COARSE_APART until such a parabola shows more. Returns what it shows, from the best one on. */
 static int32_t tune_coarse(tuner *t)
 {
     floe_wavelet_trial below = find_coarse(t, -COARSE_APART), above = find_coarse(t, COARSE_APART);
@@ -276,7 +276,7 @@ static void add_theta(tuner *t, const floe_wavelet_structure *of)
     add(t, &s, true);
 }
 
-/* What it begins with, and what the slowest axis asks for. */
+/* What it begins with, and what the slowest axis requires. */
 static void tune_begin(tuner *t)
 {
     const floe_codec_params *params = t->e->params;

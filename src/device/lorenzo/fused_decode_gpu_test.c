@@ -27,18 +27,18 @@ static const gpu_case cases[] = {
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
-typedef struct made {
+typedef struct encoded {
     const gpu_case *c;
     floe_params params;
     floe_field field; /* host */
     uint64_t nbytes, stream_nbytes, capacity;
     uint8_t *stream, *dev_values, *dev_stream;
     void *decoded; /* the CPU's */
-} made;
+} encoded;
 
-static made make(const gpu_case *c)
+static encoded make(const gpu_case *c)
 {
-    made m = {.c = c};
+    encoded m = {.c = c};
     m.field = case_make(c, &m.params, &m.nbytes);
     m.capacity = floe_compress_bound(&m.field, &m.params);
     m.stream = take(m.capacity);
@@ -52,7 +52,7 @@ static made make(const gpu_case *c)
     return m;
 }
 
-static void unmake(made *m)
+static void unmake(encoded *m)
 {
     free(m->field.data);
     free(m->stream);
@@ -61,8 +61,8 @@ static void unmake(made *m)
     CU(cudaFree(m->dev_stream));
 }
 
-/* n bytes of m->stream, whose number the device knows alone where on_device. The report's status. */
-static uint32_t decode(const made *m, uint64_t n, bool on_device)
+/* n bytes of m->stream, whose number the device alone has where on_device. The report's status. */
+static uint32_t decode(const encoded *m, uint64_t n, bool on_device)
 {
     floe_device_report report;
     floe_field out = floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
@@ -78,7 +78,7 @@ static uint32_t decode(const made *m, uint64_t n, bool on_device)
     return report.status;
 }
 
-static void decode_right(const made *m, bool on_device)
+static void decode_right(const encoded *m, bool on_device)
 {
     uint8_t *got = take(m->nbytes + GUARD);
     assert_int_equal(decode(m, m->stream_nbytes, on_device), FLOE_OK);
@@ -90,7 +90,7 @@ static void decode_right(const made *m, bool on_device)
 }
 
 /* By a call that waits. */
-static void decode_waiting(floe_ctx *ctx, const made *m)
+static void decode_waiting(floe_ctx *ctx, const encoded *m)
 {
     uint8_t *got = take(m->nbytes);
     floe_field out = floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
@@ -105,7 +105,7 @@ static void same_values(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         decode_right(&m, false);
         decode_right(&m, true);
         unmake(&m);
@@ -118,7 +118,7 @@ static void damaged_streams(void **state)
     (void)state;
     const int rounds = is_watched() ? 1 : is_few() ? 4 : is_small() ? 12 : 60;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         for (int r = 0; r < rounds; r++) {
             const uint64_t at = any(m.stream_nbytes);
             const bool cut = any(4) == 0;
@@ -139,7 +139,7 @@ static void checksums_come_first(void **state)
 {
     (void)state;
     floe_header header;
-    made m = make(&cases[0]);
+    encoded m = make(&cases[0]);
     assert_int_equal(floe_header_read(m.stream, m.stream_nbytes, &header, NULL), FLOE_OK);
     uint8_t *chunk = m.stream + floe_header_nbytes(&header) + FLOE_RECORD_HEAD_NBYTES;
     for (int at = 0; at < 64; at += 3 * one_in(5)) { /* of the first chunk's header */
@@ -162,7 +162,7 @@ static void another_kind_of_stream(void **state)
     };
     const floe_ctx_options any_gpu = {.size = sizeof any_gpu};
     floe_ctx *fresh = NULL;
-    made before = make(&kinds[0]), after = make(&kinds[1]);
+    encoded before = make(&kinds[0]), after = make(&kinds[1]);
     assert_int_equal(floe_ctx_create(&fresh, &any_gpu), FLOE_OK);
     for (int i = 0; i < 3; i++)
         decode_waiting(fresh, i < 2 ? &before : &after);
@@ -172,7 +172,7 @@ static void another_kind_of_stream(void **state)
 }
 
 /* Of device memory: what a context reports that may have next to none. */
-static size_t need_of(const made *m)
+static size_t need_of(const encoded *m)
 {
     const floe_ctx_options nothing = {.size = sizeof nothing, .max_memory = 1};
     floe_ctx *ctx = NULL;
@@ -195,7 +195,7 @@ static void another_size_of_stream(void **state)
         {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced codec=lorenzo"},
     };
     floe_ctx *ctx = NULL;
-    made small = make(&kinds[0]), large = make(&kinds[1]);
+    encoded small = make(&kinds[0]), large = make(&kinds[1]);
     floe_field out = floe_field_of_device(large.dev_values, FLOE_F32, 1, kinds[1].shape);
     const floe_ctx_options little = {.size = sizeof little, .max_memory = need_of(&small)};
     assert_true(need_of(&large) > little.max_memory);

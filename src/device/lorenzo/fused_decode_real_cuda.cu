@@ -19,6 +19,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_DECODING;
+
 enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enough */
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
 
@@ -98,7 +100,7 @@ FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint6
     return (const floe_dev_record *)(job.open.stream + nbytes - span);
 }
 
-/* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
+/* This block's pieces of the payloads. Where nothing can be there, who judges the stream reports it. */
 FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
                                   uint32_t *reported, hash_shared &s)
 {
@@ -150,14 +152,14 @@ FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, 
     __syncthreads();
 }
 
-/* The chunk and the tile of a slot in the grid that the stream's header tells. False: there is none. By a block. */
+/* The chunk and the tile of a slot in the grid that the stream's header gives. False: there is none. By a block. */
 FLOE_DEV_COLD bool find_in_grid(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
                                 uint32_t *chunk, uint32_t *tile)
 {
     __syncthreads();
     if (threadIdx.x == 0)
         s.o.nchunks = s.o.slots = 0;
-    if (nbytes > job.chunk.nbytes || !floe_peek_load(job.open.stream, nbytes, job.chunk.guess.nchunks, 0, &s.peek))
+    if (nbytes > job.chunk.nbytes || !floe_peek_load(job.open.stream, nbytes, job.chunk.expected.nchunks, 0, &s.peek))
         return false;
     if (threadIdx.x == 0)
         find_grid(job.chunk, s.peek, &s.o);
@@ -181,19 +183,19 @@ static_assert((uint64_t)EARLY_TILES * FLOE_TILE_NWORDS_MASK <= UINT32_MAX, "no s
 /* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
 FLOE_DEV bool expect_chunk(const floe_fused_decode_job &job, uint32_t chunk, early_chunk &e)
 {
-    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &expected = job.chunk.expected;
     const floe_dev_field &field = job.chunk.call.field;
     int64_t at = 0;
     uint32_t index = chunk;
-    for (uint32_t i = field.rank; i-- > 0; index /= guess.along[i]) {
-        const uint64_t lo = index % guess.along[i] * guess.chunk[i];
+    for (uint32_t i = field.rank; i-- > 0; index /= expected.along[i]) {
+        const uint64_t lo = index % expected.along[i] * expected.chunk[i];
         at += (int64_t)lo * field.stride[i];
-        if (lo + guess.chunk[i] > guess.shape[i])
+        if (lo + expected.chunk[i] > expected.shape[i])
             return false;
     }
     static_assert(sizeof e.c % 8 == 0, "whole words");
     for (uint32_t k = threadIdx.x; k < sizeof e.c / 8; k += PACK_THREADS)
-        ((uint64_t *)&e.c)[k] = ((const uint64_t *)&guess.full)[k];
+        ((uint64_t *)&e.c)[k] = ((const uint64_t *)&expected.full)[k];
     __syncthreads();
     if (threadIdx.x == 0)
         e.c.origin = (uint8_t *)field.data + at * (int64_t)sizeof(floe_real);
@@ -204,16 +206,16 @@ FLOE_DEV bool expect_chunk(const floe_fused_decode_job &job, uint32_t chunk, ear
 FLOE_DEV const uint32_t *peek_chunk(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
                                     uint64_t *nwords)
 {
-    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &expected = job.chunk.expected;
     const floe_dev_field &field = job.chunk.call.field;
     uint64_t cut[FLOE_MAX_RANK];
     floe_dev_record record;
-    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, guess.nchunks, chunk, &e.peek) ||
-        !floe_peek_record(&e.peek, nbytes, guess.nchunks, &record) ||
-        !floe_peek_layout(&e.peek, field.dtype, field.rank, guess.shape, cut))
+    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, expected.nchunks, chunk, &e.peek) ||
+        !floe_peek_record(&e.peek, nbytes, expected.nchunks, &record) ||
+        !floe_peek_layout(&e.peek, field.dtype, field.rank, expected.shape, cut))
         return NULL;
     for (uint32_t i = 0; i < field.rank; i++)
-        if (cut[i] != guess.chunk[i])
+        if (cut[i] != expected.chunk[i])
             return NULL;
     *nwords = record.nbytes / 4;
     return (const uint32_t *)(job.open.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
@@ -234,10 +236,10 @@ FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chu
 FLOE_DEV_COLD bool find_early(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
                               tile_words *w)
 {
-    const uint32_t chunk = slot / (uint32_t)job.chunk.guess.slots, tile = slot % (uint32_t)job.chunk.guess.slots;
-    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.guess.full.view.ntiles;
+    const uint32_t chunk = slot / (uint32_t)job.chunk.expected.slots, tile = slot % (uint32_t)job.chunk.expected.slots;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.expected.full.view.ntiles;
     uint64_t nwords;
-    if (chunk >= job.chunk.guess.nchunks || tile >= ntiles || ntiles > EARLY_TILES || !expect_chunk(job, chunk, e))
+    if (chunk >= job.chunk.expected.nchunks || tile >= ntiles || ntiles > EARLY_TILES || !expect_chunk(job, chunk, e))
         return false;
     const uint32_t *words = peek_chunk(job, nbytes, chunk, e, &nwords), *entries = words + FLOE_LORENZO_HEADER_WORDS;
     if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
@@ -279,22 +281,22 @@ FLOE_DEV found_slot find_open(const floe_fused_decode_job &job, uint32_t chunk, 
 FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
                               uint32_t *reported, open_shared &s)
 {
-    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &expected = job.chunk.expected;
     const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
-    const bool open = guess.nchunks && floe_load_acquire(&job.state->nopen) == guess.nchunks;
+    const bool open = expected.nchunks && floe_load_acquire(&job.state->nopen) == expected.nchunks;
     found_slot f = {};
     uint32_t chunk, tile;
     if (__syncthreads_and(open)) { /* all chunks are, and the grid is as guessed */
-        if (slot / (uint32_t)guess.slots < guess.nchunks)
-            f = find_open(job, slot / (uint32_t)guess.slots, slot % (uint32_t)guess.slots, slot);
-        if (f.chunk && ahead < guess.nchunks * guess.slots)
+        if (slot / (uint32_t)expected.slots < expected.nchunks)
+            f = find_open(job, slot / (uint32_t)expected.slots, slot % (uint32_t)expected.slots, slot);
+        if (f.chunk && ahead < expected.nchunks * expected.slots)
             prefetch_tile(job.chunk.call, ahead);
         return f;
     }
-    const bool early = guess.nchunks && guess.all && find_early(job, nbytes, first, e, &f.words);
+    const bool early = expected.nchunks && expected.all && find_early(job, nbytes, first, e, &f.words);
     if (early) {
         f.chunk = &e.c;
-        f.tile = slot % (uint32_t)guess.slots;
+        f.tile = slot % (uint32_t)expected.slots;
     }
     if (__syncthreads_and(early) || !find_in_grid(job, nbytes, first, s, &chunk, &tile))
         return f;
@@ -337,7 +339,7 @@ FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes)
         job.tallies[i] = 0;
 }
 
-/* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
+/* What all other blocks end with. Most have nothing to report, and need not wait for their values to be written. */
 FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *reported)
 {
     __syncthreads();

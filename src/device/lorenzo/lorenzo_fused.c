@@ -86,9 +86,9 @@ static floe_status decompress_fused(const floe_fused_decompress *f, const floe_o
 static floe_status decompress(const floe_fused_decompress *f, floe_error *err)
 {
     const floe_open_job *open = &floe_lorenzo_decode_of(f->decode)->job;
-    const floe_lorenzo_expected_grid *guess = &open->guess;
-    if (f->open.dtype != FLOE_F32 || guess->nchunks != 1 || !guess->all || guess->full.view.rank < 2 ||
-        guess->slots > FLOE_SMALL_DECODE_SLOTS)
+    const floe_lorenzo_expected_grid *expected = &open->expected;
+    if (f->open.dtype != FLOE_F32 || expected->nchunks != 1 || !expected->all || expected->full.view.rank < 2 ||
+        expected->slots > FLOE_SMALL_DECODE_SLOTS)
         return decompress_fused(f, open, err);
     const floe_small_decode_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
     FLOE_CUDA(err, floe_small_decode_cuda(&job, f->cuda->stream));

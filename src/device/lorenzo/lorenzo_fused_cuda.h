@@ -49,7 +49,7 @@ int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream);
 
 /* ---- a small one decompressed ------------------------------------------------------------------------------------------ */
 
-/* A stream of one chunk of f32 in device memory by a single kernel, for the same reason. What it finds, and says, is what the
+/* A stream of one chunk of f32 in device memory by a single kernel, for the same reason. What it finds, and reports, is what the
  * kernels of larger fields find. */
 
 /* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
@@ -84,7 +84,7 @@ typedef struct floe_fused_decode_state {
     uint32_t statuses[4]; /* of container, payloads, opening and decoding: the first that is not FLOE_OK stands */
 } floe_fused_decode_state;
 
-/* Words of the same kind behind it: tallies, and a word a chunk that says whether it is open. */
+/* Words of the same kind behind it: tallies, and a word a chunk that shows whether it is open. */
 #define FLOE_FUSED_DECODE_WORDS(max_chunks) (1 + 2 * (uint64_t)(max_chunks))
 
 /* Encoder pack only: call.decoders is NULL. */

@@ -81,7 +81,7 @@ FLOE_DEV_COLD void hash_payload(const floe_small_job &job, const block_shared &s
                                 FLOE_PLACE_IS_THERE | (uint32_t)(terms >> 32 * threadIdx.x));
 }
 
-/* The sum of what they tell. By a block. */
+/* The sum of what they report. By a block. */
 FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
 {
     uint64_t terms = 0;
@@ -174,7 +174,7 @@ FLOE_DEV_COLD void finish_stream(const floe_small_job &job, const block_shared &
     if (nhashers)
         write_checksums(job, nbytes, nhashers, sums);
     else
-        __syncthreads(); /* what the report tells has been read, and that all have come here */
+        __syncthreads(); /* what the report is made of has been read, and that all have come here */
     if (split_warp() == SPLIT_WARPS - 1)
         clear_state(job, sh.attempt, nhashers);
 }

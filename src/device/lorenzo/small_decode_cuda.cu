@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stream of one chunk, in one kernel, whose blocks do not wait for one another. One judges all of the stream but the payload,
- * one opens the chunk, some check the payload against what the index says. Each of the others finds its tile and decodes
+ * one opens the chunk, some check the payload against what the index holds. Each of the others finds its tile and decodes
  * it, as of the chunk that is expected, whether it is that one or not. The block that is done last reports.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
@@ -16,6 +16,8 @@
 
 namespace
 {
+
+using namespace FLOE_LORENZO_DECODING;
 
 enum {
     BLOCKS_A_PROCESSOR = 4, /* of 128 registers a thread: those of 16 MiB of f32 run all at once */
@@ -50,7 +52,7 @@ FLOE_DEV void report_status(const floe_small_decode_job &job, small_decode_share
 
 /* ---- the payload --------------------------------------------------------------------------------------------------- */
 
-/* This block's share. Where nothing can be there, who judges the stream says so. */
+/* This block's share. Where nothing can be there, who judges the stream reports it. */
 FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
                             small_decode_shared &sh, hash_shared &s)
 {
@@ -77,12 +79,12 @@ FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, u
 FLOE_DEV_COLD bool open_fully(const floe_small_decode_job &job, uint32_t words, small_decode_shared &sh)
 {
     opening &o = sh.o;
-    opening_begin(job.chunk.guess, &o);
+    opening_begin(job.chunk.expected, &o);
     __syncthreads();
     if (threadIdx.x == 0) {
         find_grid(job.chunk, sh.peek, &o);
         if (o.nchunks)
-            validate_chunk(job.chunk.call, job.chunk.guess, 0, sh.record, &o);
+            validate_chunk(job.chunk.call, job.chunk.expected, 0, sh.record, &o);
         if (!o.nchunks || (o.status == FLOE_OK && words != o.head.payload_nwords))
             o.status = FLOE_ERR_FORMAT;
     }
@@ -164,7 +166,7 @@ FLOE_DEV bool load_chunk(const floe_small_decode_job &job, uint64_t nbytes, uint
     *c = words_at(job, likely, nbytes);
     load_header(*c, sh);
     load_early(*c, 0, run);
-    set_targets<RANK>(&job.chunk.guess.full, tile, sh);
+    set_targets<RANK>(&job.chunk.expected.full, tile, sh);
     if (!floe_peek_load(stream, nbytes, 1, 0, &sh.peek) || !floe_peek_record(&sh.peek, nbytes, 1, &record))
         return false;
     if (threadIdx.x == 0)
@@ -215,7 +217,7 @@ FLOE_DEV_COLD void decode_long(const floe_small_decode_job &job, small_decode_sh
         report_status(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
-/* What the chunk's header says of its entries, which stand at word `entries`; n 0: they are not all inside the stream. */
+/* What the chunk's header holds of its entries, which stand at word `entries`; n 0: they are not all inside the stream. */
 struct entry_run {
     uint64_t entries;
     uint32_t n, before, all; /* words of the tiles before the block's, and of all */
@@ -232,7 +234,7 @@ FLOE_DEV entry_run run_of(const chunk_words &c, uint64_t skip, const uint32_t ru
     return r;
 }
 
-/* Tells what comes of opening the chunk. A block. */
+/* Reports what comes of opening the chunk. A block. */
 template <int RANK>
 FLOE_DEV void judge_opening(const floe_small_decode_job &job, uint64_t nbytes, small_decode_shared &sh)
 {
@@ -269,7 +271,7 @@ FLOE_DEV found_tile find_tile(const floe_small_decode_job &job, uint32_t tile, c
     f.words = c.words + at;
     f.all = r.all;
     f.usual = lorenzo_is_usual(sh.o.words);
-    f.ok = inside && r.n == job.chunk.guess.full.view.ntiles;
+    f.ok = inside && r.n == job.chunk.expected.full.view.ntiles;
     if (inside && entry_is_plain(entry) && split_has_room<RANK>(entry))
         window_open_whole(f.window, f.words, nwords, stage);
     if (!f.usual) {
@@ -324,7 +326,7 @@ FLOE_DEV uint32_t take_statuses(floe_small_decode_state *state)
     return status;
 }
 
-/* The block that is done last reports. Most have nothing to tell, and need not wait for their values to be written. One
+/* The block that is done last reports. Most have nothing to report, and need not wait for their values to be written. One
  * thread. */
 FLOE_DEV void finish(const floe_small_decode_job &job, uint64_t nbytes, bool reported)
 {
@@ -382,7 +384,7 @@ template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStr
     static_assert(SHARED_NBYTES + sizeof(small_decode_shared) <= 48 << 10, "what a block has unasked");
     const uint64_t npieces = job.chunk.nbytes / FLOE_CHECKSUM_PIECE + 1; /* a warp each, in the end */
     const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), floe_gpu_limits_cuda().processors);
-    FLOE_LAUNCH_EARLY(small_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,
+    FLOE_LAUNCH_EARLY(small_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.expected.slots,
                       SPLIT_THREADS, SHARED_NBYTES, stream, job, nhash);
     return cudaGetLastError();
 }
@@ -391,6 +393,6 @@ template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStr
 
 int floe_small_decode_cuda(const floe_small_decode_job *job, void *stream)
 {
-    return job->chunk.guess.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
-                                                : (int)launch<2>(*job, (cudaStream_t)stream);
+    return job->chunk.expected.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
+                                                   : (int)launch<2>(*job, (cudaStream_t)stream);
 }

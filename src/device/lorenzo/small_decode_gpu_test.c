@@ -32,7 +32,7 @@ static const gpu_case samples[] = {
 };
 enum { NSAMPLES = sizeof samples / sizeof *samples, LARGE = NSAMPLES - 1 };
 
-typedef struct made {
+typedef struct encoded {
     const gpu_case *c;
     floe_params params;
     floe_field field; /* host */
@@ -40,7 +40,7 @@ typedef struct made {
     uint64_t nbytes, payload_nbytes, capacity;
     void *values, *decoded;
     uint8_t *payload, *stream, *dev_values, *dev_stream;
-} made;
+} encoded;
 
 /* A stream of the header and one payload. Its size. */
 static uint64_t seal(const floe_header *header, const uint8_t *payload, uint64_t nbytes, uint8_t *stream)
@@ -55,10 +55,10 @@ static uint64_t seal(const floe_header *header, const uint8_t *payload, uint64_t
     return head + span + floe_index_nbytes(1);
 }
 
-static made make(const gpu_case *c)
+static encoded make(const gpu_case *c)
 {
     enum { MORE = 4096 }; /* for attributes */
-    made m = {.c = c};
+    encoded m = {.c = c};
     uint64_t n;
     floe_index_entry entry;
     m.field = case_make(c, &m.params, &m.nbytes);
@@ -79,7 +79,7 @@ static made make(const gpu_case *c)
     return m;
 }
 
-static void unmake(made *m)
+static void unmake(encoded *m)
 {
     free(m->values);
     free(m->decoded);
@@ -91,16 +91,16 @@ static void unmake(made *m)
 
 #define FOR_EACH_SAMPLE(m)                \
     for (int i_ = 0; i_ < NSAMPLES; i_++) \
-        for (made m = make(&samples[i_]); m.c; unmake(&m), m.c = NULL)
+        for (encoded m = make(&samples[i_]); m.c; unmake(&m), m.c = NULL)
 
-static void say(const made *m, const char *what, uint64_t at)
+static void say(const encoded *m, const char *what, uint64_t at)
 {
     print_message("%s of %s, %s: %s %llu\n", floe_dtype_name(m->c->dtype), m->c->kind, m->c->params, what,
                   (unsigned long long)at);
 }
 
 /* Decodes n bytes of m->stream on the GPU and compares with m->decoded. The report's status. */
-static uint32_t decode(made *m, uint64_t n)
+static uint32_t decode(encoded *m, uint64_t n)
 {
     floe_device_report report;
     floe_field out = floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
@@ -127,14 +127,14 @@ static uint32_t decode(made *m, uint64_t n)
     return report.status;
 }
 
-static floe_status decode_on_cpu(made *m, uint64_t n)
+static floe_status decode_on_cpu(encoded *m, uint64_t n)
 {
     floe_field out = m->field;
     out.data = m->decoded;
     return floe_decompress(cpu, m->stream, n, &out);
 }
 
-static void decode_right(made *m)
+static void decode_right(encoded *m)
 {
     const uint64_t n = seal(&m->header, m->payload, m->payload_nbytes, m->stream);
     assert_int_equal(decode_on_cpu(m, n), FLOE_OK);
@@ -167,9 +167,9 @@ static void attributes(void **state)
 }
 
 /* Whether a payload is for other kernels: no call that expects preset fast has room for it. */
-static bool is_foreign(const made *m) { return m->payload[0] == 1 || m->payload[1] == FLOE_QUANTIZER_TABLE; }
+static bool is_foreign(const encoded *m) { return m->payload[0] == 1 || m->payload[1] == FLOE_QUANTIZER_TABLE; }
 
-static void damage_one(made *m, uint8_t *right)
+static void damage_one(encoded *m, uint8_t *right)
 {
     const uint64_t n = m->payload_nbytes, at = any(2) ? any(n) : any(n < 400 ? n : 400);
     memcpy(m->payload, right, n);
@@ -188,7 +188,7 @@ static void damage_one(made *m, uint8_t *right)
         decode_right(m);
 }
 
-/* Damage that checksums do not tell of. */
+/* Damage that checksums do not find. */
 static void damaged_payloads(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void damaged_payloads(void **state)
     }
 }
 
-/* Damage that they do tell of, and streams that are cut short. */
+/* Damage that they do find, and streams that are cut short. */
 static void damaged_streams(void **state)
 {
     (void)state;

@@ -29,7 +29,7 @@ enum {
 };
 static_assert((int)FLOE_SMALL_MOST == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 
-/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
+/* What a block reports of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
  * before the tile is made, if it is one of those that blocks begin with. */
 enum { LITERALS_SHIFT = 32 };
 #define IS_TAKEN ((uint64_t)1 << 61)
@@ -146,7 +146,7 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
     return t;
 }
 
-/* whole: as fetch_tile says. */
+/* whole: as fetch_tile has it. */
 template <int RANK>
 FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, bool whole,
                               const sink &out, uint32_t *buffers)
@@ -202,7 +202,7 @@ FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared
                         uint64_t place, const block_tile &t, const sink &out)
 {
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
-    if (place + t.m.nwords > floe_place_capacity(call))
+    if (place + t.m.nwords > floe_lorenzo_capacity(call))
         return;
     if (threadIdx.x == 0)
         stream[start - (uint32_t)sh.chunk.view.ntiles + tile] = t.m.entry;
@@ -231,23 +231,22 @@ FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &
            floe_lorenzo_too_many_literals(nliterals, chunk.ncells);
 }
 
-/* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
+/* What the block of the last tile reports to all others: whether all is to be done again, or how long the chunk is. */
 FLOE_DEV uint64_t decision_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
 FLOE_DEV bool is_again(uint64_t decision) { return decision & 1; }
 FLOE_DEV uint64_t nbytes_of(uint64_t decision) { return decision >> 1; }
 
 /* All that needs the size of the chunk, unless it is to be done again. end: word behind the last. One thread. */
-FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk,
-                          const floe_place_state &state, uint64_t start, uint64_t end, const floe_place_parts &parts,
-                          bool again)
+FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk, floe_lorenzo_head *head,
+                          uint64_t start, uint64_t end, const floe_lorenzo_parts &parts, bool again)
 {
     const uint64_t nbytes = 4 * end - call.first_offset - FLOE_RECORD_HEAD_NBYTES;
-    floe_store_shared_state(&state.head->decision, FLOE_PLACE_IS_THERE | decision_of(again, nbytes));
+    floe_store_shared_state(&head->decision, FLOE_PLACE_IS_THERE | decision_of(again, nbytes));
     if (again) {
         call.chunks->attempt = 1;
         *call.retry = 1;
     } else {
-        *call.end = floe_place_finish(call, 0, call.first_offset, start, end - start, parts);
+        *call.end = floe_lorenzo_places{call, 0}.finish(0, call.first_offset, start, end - start, parts);
         if (*call.end > call.capacity)
             atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
     }
@@ -261,21 +260,21 @@ FLOE_DEV uint32_t first_tiles(const block_shared &sh) { return min(gridDim.x, (u
 /* Takes one of these. Not 0: another block had. One thread, which need not wait before it looks at that. */
 FLOE_DEV uint32_t take_first(const floe_lorenzo_encode_call &call, uint32_t tile)
 {
-    uint64_t *state = floe_place_state_of(call, call.place_state[0]).slots + tile;
+    uint64_t *state = floe_lorenzo_state_of(call, 0).slots + tile;
     return (uint32_t)(atomicOr((unsigned long long *)state, (unsigned long long)IS_TAKEN) >> 32);
 }
 
 /* Whether all of these are taken: blocks begin in the order of their numbers. One thread. */
 FLOE_DEV bool are_taken(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
-    const uint64_t *states = floe_place_state_of(call, call.place_state[0]).slots;
+    const uint64_t *states = floe_lorenzo_state_of(call, 0).slots;
     return floe_load_shared_state(states + first_tiles(sh) - 1) & IS_TAKEN;
 }
 
 /* The next tile of an attempt, as a number that may be beyond the last. One thread. */
 FLOE_DEV uint32_t take_ticket(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
-    return atomicAdd(&floe_place_state_of(call, call.place_state[attempt]).head->ticket, 1u);
+    return atomicAdd(&floe_lorenzo_head_of(call, attempt)->ticket, 1u);
 }
 
 /* Another tile of the first attempt. Those of blocks that have not begun, because not all fit the GPU at once, come first: they
@@ -284,7 +283,7 @@ FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block
 {
     const uint32_t nfirst = first_tiles(sh);
     while (!taken) {
-        const uint32_t tile = atomicAdd(&floe_place_state_of(call, call.place_state[0]).head->late, 1u);
+        const uint32_t tile = atomicAdd(&floe_lorenzo_head_of(call, 0)->late, 1u);
         if (tile < nfirst && take_first(call, tile) == 0)
             return tile;
         taken = tile >= nfirst;
@@ -292,13 +291,13 @@ FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block
     return nfirst < (uint32_t)sh.chunk.view.ntiles ? nfirst + take_ticket(call, 0) : nfirst;
 }
 
-/* Tells what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
+/* Reports what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
 FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
 {
     const uint32_t tile = reload(sh.tile), attempt = reload(sh.attempt);
-    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
-    const floe_place_parts parts = floe_place_parts_of(call, &sh.chunk, 0);
-    const uint64_t start = floe_place_start(call.first_offset, parts);
+    const floe_place_state state = floe_lorenzo_state_of(call, attempt);
+    const floe_lorenzo_parts parts = floe_lorenzo_parts_of(call, &sh.chunk, 0);
+    const uint64_t start = floe_lorenzo_places::start(call.first_offset, parts);
     if (threadIdx.x == 0)
         floe_store_shared_state(state.slots + tile,
                                 FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
@@ -314,7 +313,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
         errors_report(&call.chunks->stats[attempt], split_error(sh.split), 0);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
-            end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
+            end_attempt(call, sh.chunk, floe_lorenzo_head_of(call, attempt), start, place + t.m.nwords, parts,
                         judge(call, sh.chunk, attempt, (uint64_t)before[1] + sh.literals));
     }
     copy_tile(call, sh, tile, start, place, t, out);
@@ -334,9 +333,9 @@ FLOE_DEV_COLD void leave_tile(const floe_lorenzo_encode_call &call, block_shared
     __syncthreads();
 }
 
-FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const block_shared &sh)
+FLOE_DEV floe_lorenzo_head *head_of(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
-    return floe_place_state_of(call, call.place_state[sh.attempt]).head;
+    return floe_lorenzo_head_of(call, sh.attempt);
 }
 
 /* All tiles of the attempt are taken: reports how many of them the block has copied, and waits for the decision. By a block,
@@ -344,7 +343,7 @@ FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const bl
 FLOE_DEV uint64_t wait_for_decision(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     if (threadIdx.x == 0) {
-        floe_place_head *head = head_of(call, sh);
+        floe_lorenzo_head *head = head_of(call, sh);
         floe_counter_add(&head->copied, sh.ndone);
         sh.decision = floe_place_wait(&head->decision, 0);
     }

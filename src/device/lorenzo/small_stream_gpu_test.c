@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole streams of fields of few tiles, those of f32 made by one kernel: bytes against the CPU's, and what is said where they do not fit.
+ * Whole streams of fields of few tiles, those of f32 made by one kernel: bytes against the CPU's, and what is reported where they do not fit.
  * Each failure is followed by a stream that is right: a call leaves no trace for the next.
  */
 #include "tests/gpu/whole_gpu_kit.h"
@@ -27,7 +27,7 @@ static void same_streams(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         for (int r = 0; r < (is_small() ? 2 : 20); r++)
             encode_right(&m, r % 2 ? m.capacity : m.stream_nbytes);
         unmake(&m);
@@ -39,7 +39,7 @@ static void streams_that_do_not_fit(void **state)
 {
     (void)state;
     for (int i = 0; i < NCASES; i++) {
-        made m = make(&cases[i]);
+        encoded m = make(&cases[i]);
         const uint64_t n = m.stream_nbytes, room[] = {n - 1, n - 8, n - 72, n / 2, n / 3, 64, 8, 0};
         const int step = is_few() ? 3 : 1;
         for (int r = i % step; r < (int)(sizeof room / sizeof *room); r += step) {

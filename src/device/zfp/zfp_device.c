@@ -180,7 +180,7 @@ static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_j
     return floe_index_prim_plan(&d->index->spec, nblocks_of(&d->desc), d->desc.stream.header_nbits, &job->plan, err);
 }
 
-/* The index's places; and its checksums, which only say what came of it all, beside the rest. */
+/* The index's places; and its checksums, which only show what came of it all, beside the rest. */
 static floe_status decode_index(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
     FLOE_TRY(checksums(d->src, d->nbytes, d->index, d->found, ctx->cuda.side, &ctx->err));

@@ -27,7 +27,7 @@ typedef struct floe_zfp_device_encode {
     uint64_t encode_nbytes, prim_nbytes;
 } floe_zfp_device_encode;
 
-/* How much scratch there must be: as desc and index say. */
+/* How much scratch there must be: as desc and index have it. */
 floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e);
 void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena);
 floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *e);
@@ -75,7 +75,7 @@ typedef struct floe_zfp_decompression {
     const floe_zfp_stream *stream; /* as the caller gave it */
     const void *index;
     uint64_t index_nbytes;
-    const floe_field *out; /* resolved */
+    const floe_field *out; /* resolved, but where the call begins */
 } floe_zfp_decompression;
 
 /* Of a stream or an index in device memory: by the CPU, as what takes time is one lane's work. */
@@ -83,7 +83,7 @@ typedef struct floe_zfp_indexing {
     const void *src;
     uint64_t nbytes;
     const floe_zfp_stream *stream; /* as the caller gave it */
-    floe_zfp_index *index;         /* checked */
+    floe_zfp_index *index;         /* checked, but where the call begins */
 } floe_zfp_indexing;
 
 /* The range of the values of a field in device memory, of f32 or f64. */

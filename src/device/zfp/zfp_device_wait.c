@@ -13,6 +13,7 @@
 
 #include "base/hd.h"
 #include "base/try.h"
+#include "call/chunking.h"
 #include "codec/zfp/stream/zfp_stream.h"
 #include "field/range_cuda.h"
 
@@ -26,12 +27,7 @@ static floe_status aligned(floe_ctx *ctx, const void *p)
     return is_on_device(p) ? floe_device_stream_check(p, &ctx->err) : FLOE_OK;
 }
 
-static uint64_t field_nbytes(const floe_field *f)
-{
-    uint64_t nelems = 0;
-    floe_field_nelems(f, &nelems); /* it is a resolved one */
-    return nelems * floe_dtype_size(f->dtype);
-}
+static uint64_t field_nbytes(const floe_field *f) { return floe_extent_nbytes(f->dtype, f->rank, f->shape); }
 
 /* Host memory of nbytes, from the context's workspace: where an array has gaps, or is somewhere else. */
 static floe_status host_space(floe_ctx *ctx, uint64_t nbytes, void **space)
@@ -229,7 +225,7 @@ static void decompression_take(decompression *d, floe_arena *a)
     own_take(&d->own, a);
 }
 
-/* What stream and index say of themselves, as floe_zfp_decompress finds it: not that they are sound. */
+/* What stream and index hold about themselves, as floe_zfp_decompress finds it: not that they are sound. */
 static floe_status decompression_desc(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
 {
     uint8_t head[FLOE_ZFP_HEADER_NBYTES], index_head[FLOE_ZFPX_PEEK_NBYTES];
@@ -337,40 +333,40 @@ static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
     return d.own.field ? field_down(ctx, d.own.field, call->out) : FLOE_OK;
 }
 
-/* By the CPU, into host memory that nobody looks at: for the words of its failure. */
-static floe_status cpu_says(floe_ctx *ctx, const floe_zfp_decompression *call, const void *src, const void *index,
-                            floe_status status)
+/* By the CPU, into host memory that nobody looks at: for the message of its failure. */
+static floe_status cpu_explains(floe_ctx *ctx, const floe_zfp_decompression *call, const void *src, const void *index,
+                                floe_status status)
 {
     floe_ctx *cpu = NULL;
     floe_field host = floe_field_of(NULL, call->out->dtype, call->out->rank, call->out->shape);
     floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU};
     FLOE_TRY(floe_ctx_hold(ctx, field_nbytes(&host), &host.data));
     options.max_memory = ctx->max_memory ? floe_max64(floe_ctx_left(ctx), 1) : 0;
-    floe_status said = floe_ctx_create(&cpu, &options);
-    if (said == FLOE_OK)
-        said = floe_zfp_decompress(cpu, src, call->nbytes, call->stream, index, call->index_nbytes, &host);
-    if (said != FLOE_OK)
-        floe_fail(&ctx->err, said, "%s", cpu ? floe_ctx_message(cpu) : floe_status_text(said));
+    floe_status result = floe_ctx_create(&cpu, &options);
+    if (result == FLOE_OK)
+        result = floe_zfp_decompress(cpu, src, call->nbytes, call->stream, index, call->index_nbytes, &host);
+    if (result != FLOE_OK)
+        floe_fail(&ctx->err, result, "%s", cpu ? floe_ctx_message(cpu) : floe_status_text(result));
     else
-        said = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a zfp stream that the CPU takes (%s)",
-                         floe_status_text(status));
+        result = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a zfp stream that the CPU takes (%s)",
+                           floe_status_text(status));
     floe_ctx_free(&cpu);
     floe_ctx_release(ctx, field_nbytes(&host), &host.data);
-    return said;
+    return result;
 }
 
 static floe_status explain(floe_ctx *ctx, const floe_zfp_decompression *call, floe_status status)
 {
     const void *src, *index = NULL;
     void *src_copy, *index_copy = NULL;
-    floe_status said = memory_fetch(ctx, call->src, call->nbytes, &src, &src_copy);
-    if (said == FLOE_OK)
-        said = memory_fetch(ctx, call->index, call->index_nbytes, &index, &index_copy);
-    if (said == FLOE_OK)
-        said = cpu_says(ctx, call, src, index, status);
+    floe_status result = memory_fetch(ctx, call->src, call->nbytes, &src, &src_copy);
+    if (result == FLOE_OK)
+        result = memory_fetch(ctx, call->index, call->index_nbytes, &index, &index_copy);
+    if (result == FLOE_OK)
+        result = cpu_explains(ctx, call, src, index, status);
     floe_ctx_release(ctx, call->nbytes, &src_copy);
     floe_ctx_release(ctx, call->index_nbytes, &index_copy);
-    return said;
+    return result;
 }
 
 floe_status floe_zfp_device_decompress(floe_ctx *ctx, void *arg)

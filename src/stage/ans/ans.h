@@ -9,7 +9,7 @@
  *              floe_ans_encoder_end(...)                           floe_ans_decoder_ended(...)
  *
  * A decoder reads words upwards, so an encoder writes them downwards. Nothing allocates; an untrusted stream is never read
- * beyond its end: words that are missing are 0, and floe_ans_decoder_ended tells.
+ * beyond its end: words that are missing are 0, and floe_ans_decoder_ended reports it.
  */
 #ifndef FLOE_STAGE_ANS_H
 #define FLOE_STAGE_ANS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rANS by a warp: a state a lane. docs/format/ans.md. All lanes call everything; `active` says which of them have something to do. */
+/* rANS by a warp: a state a lane. docs/format/ans.md. All lanes call everything; `active` shows which of them have something to do. */
 #ifndef FLOE_STAGE_ANS_LANES_CUH
 #define FLOE_STAGE_ANS_LANES_CUH
 

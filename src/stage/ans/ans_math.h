@@ -21,7 +21,7 @@ enum {
     FLOE_ANS_WIDTH_BITS = 5                    /* of a state's width in a short chunk */
 };
 
-/* ---- frequencies: three significant bits, so that six bits say one ----------------------------------------------------- */
+/* ---- frequencies: three significant bits, so that six bits hold one ----------------------------------------------------- */
 
 /* The frequency of code e | m << 4, with e up to FLOE_ANS_BITS. */
 FLOE_HD uint32_t floe_ans_freq_of(uint32_t code) { return ((4 + (code >> 4)) << (code & 15)) >> 2; }

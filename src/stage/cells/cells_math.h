@@ -48,7 +48,7 @@ FLOE_HD bool floe_cells_in_box(const floe_cells_array *a, uint64_t cell, int64_t
         const bool within = index >= a->lo[i] && index < a->hi[i];
         inside &= within;
         *at +=
-            within ? (int64_t)(index - a->lo[i]) * a->stride[i] : 0; /* others may be beyond what an offset can say */
+            within ? (int64_t)(index - a->lo[i]) * a->stride[i] : 0; /* others may be beyond what an offset can hold */
     }
     return inside;
 }

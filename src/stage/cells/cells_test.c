@@ -77,7 +77,7 @@ static void sample_free(sample *s)
     free(s->scratch);
 }
 
-/* What a reader knows: the array's shape, and what stands in the codec's header. data: of the box, contiguous. */
+/* What a reader has: the array's shape, and what stands in the codec's header. data: of the box, contiguous. */
 static floe_cells reader_of(const sample *s, const uint64_t *lo, const uint64_t *hi, void *data, void **scratch)
 {
     const floe_cells_array *a = &s->cells.array;

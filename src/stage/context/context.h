@@ -3,7 +3,7 @@
  * Stage context: records of up to 7 small codes -> bits and back. docs/format/context.md has the layout.
  *
  * Records lie in a grid of planes of rows; it is cut into chunks of at most 32 columns, the lanes of stage ans. A chunk is
- * decoded from its highest row down: a mask says which codes of a record are not 0, and the codes of a window of rows that are
+ * decoded from its highest row down: a mask shows which codes of a record are not 0, and the codes of a window of rows that are
  * not follow, dealt to the lanes. Contexts are counts of nonzero codes, and codes, of rows before. The stage knows nothing
  * else of what the records are.
  *

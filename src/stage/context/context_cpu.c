@@ -199,7 +199,7 @@ FLOE_INLINE uint32_t *mask_tokens(walk *w, uint32_t t, uint32_t r, uint32_t *to)
 }
 
 /* Tokens of a row's codes, in the order of records and classes. Loops over all of them, zeros too, are vectors; value_context and the
- * formulas of context_math.h say the same of one code. */
+ * formulas of context_math.h give the same of one code. */
 enum {
     RECORD = 8, /* codes of one, with the last */
     ROW_CODES = RECORD * FLOE_ANS_LANES,
@@ -258,7 +258,7 @@ FLOE_INLINE void record_contexts(const walk *w, uint32_t t1, uint32_t nrows, uin
             to->context[RECORD * i + k] = of[i];
 }
 
-/* Adds what codes before say: their magnitudes, and how certain the sign is. */
+/* Adds what codes before show: their magnitudes, and how certain the sign is. */
 FLOE_INLINE void code_contexts(const walk *w, uint32_t r, uint32_t n, row_tokens *to)
 {
     int16_t above[ROW_CODES], plane[ROW_CODES];

@@ -39,7 +39,7 @@ enum {
     FLOE_CONTEXT_COUNTS = FLOE_CONTEXT_VALUES_AT + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE
 };
 
-/* What counts say: floe_context_entropy, raw bits, symbols that occur, and of codes that are not 0: those of symbols from
+/* What counts show: floe_context_entropy, raw bits, symbols that occur, and of codes that are not 0: those of symbols from
  * FLOE_CONTEXT_LARGE_SYMBOL on, of FLOE_CONTEXT_LONGEST_SYMBOL, and all. lanes: of busy chunks. */
 typedef struct floe_context_tally {
     uint64_t entropy, raw, used, large, longest, ncodes, lanes;

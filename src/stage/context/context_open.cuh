@@ -20,7 +20,7 @@ struct floe_context_opening {
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
 
-/* Places of chunks, then of their end, in src. By a block, whose threads all know s->at; moves it behind the chunks. Checks behind the
+/* Places of chunks, then of their end, in src. By a block, whose threads all have s->at; moves it behind the chunks. Checks behind the
  * sizes are not looked at. */
 FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
                                        uint64_t *places)
@@ -57,7 +57,7 @@ FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks
 
 /* ---- tables: floe_context_tables_read, with the same judgement; by a warp ------------------------------------------------- */
 
-/* Untrusted bytes, of which all lanes know where they are. */
+/* Untrusted bytes, of which all lanes have where they are. */
 struct table_reader {
     const uint8_t *at;
     uint32_t left;

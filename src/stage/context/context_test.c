@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stage context: records of every width, window and shape of grid come back, the same bytes by each instruction set; tables
- * take no more than they say; damage is refused or harmless. */
+ * take no more than they claim; damage is refused or harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -346,7 +346,7 @@ template <class WALK> struct deep_row {
 
 enum { CONTEXT_ACTIVITIES = 128 /* more than with_planes has */ };
 
-/* What of(context) says of the mask context of each activity. By all threads of a block, which then wait. */
+/* What of(context) holds of the mask context of each activity. By all threads of a block, which then wait. */
 template <class OF> FLOE_DEV void context_of_activity(uint8_t *to, OF of)
 {
     for (uint32_t i = threadIdx.x; i < CONTEXT_ACTIVITIES; i += blockDim.x) {

@@ -181,7 +181,7 @@ FLOE_DEV uint32_t floe_lengths_find(floe_lengths_work<N, LIMIT> &work, uint32_t 
 /* Where no token starts. */
 #define FLOE_NO_TOKEN 0xFFFFu
 
-/* The token that starts at symbol s, | its more bits << 4. v: the table's lengths as predicted; match: bit s says that the
+/* The token that starts at symbol s, | its more bits << 4. v: the table's lengths as predicted; match: bit s shows that the
  * length of symbol s is, a word a row.
  *
  * A token for several symbols stays in a run of matches, so each run begins with a token: it is cut into pieces of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Coding a tile of stage huffman on a GPU: from a body of stage pack (stage/pack/pack.h), of our own making, to one of
- * stage huffman. A warp owns a tile, a lane a group of each step. The widths of all steps are read first, since they say
- * how many lanes the tile has; then each step's groups are turned into codes in registers, a scan of their lengths says
+ * stage huffman. A warp owns a tile, a lane a group of each step. The widths of all steps are read first, since they show
+ * how many lanes the tile has; then each step's groups are turned into codes in registers, a scan of their lengths shows
  * where they belong, and each lane adds its bits there.
  */
 #ifndef FLOE_STAGE_HUFFMAN_CODE_DEV_CUH

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decoding a tile of stage huffman on a GPU. A warp owns a tile; thread i decodes the tile's lane i. Groups of up to 8 bits
- * stay in shared memory as the symbols that they are coded in, and become values when the lane that owns the group asks
+ * stay in shared memory as the symbols that they are coded in, and become values when the lane that owns the group needs them
  * for it; wider groups go to device memory as values.
  *
  *     floe_huffman_tables_load<Uint>(...)            the whole block, once a chunk
- *     floe_huffman_decode_tile_dev<Uint>(...)        the whole warp; true: what follows may be asked for
+ *     floe_huffman_decode_tile_dev<Uint>(...)        the whole warp; true: what follows may be requested
  *     floe_huffman_group_bytes / _values             by lane g, of its group in a step
  */
 #ifndef FLOE_STAGE_HUFFMAN_DECODE_DEV_CUH

@@ -93,7 +93,7 @@ FLOE_DEV void floe_symbols_count(uint32_t *bins, uint32_t width, const uint32_t 
     }
 }
 
-/* Writes what the head of a body says of step s, which begins at word `at` of the body. The whole warp. */
+/* Writes what the head of a body holds of step s, which begins at word `at` of the body. The whole warp. */
 FLOE_DEV void floe_symbols_put_head(uint32_t *body, uint32_t s, uint32_t at, uint32_t width, bool flat)
 {
     const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat);

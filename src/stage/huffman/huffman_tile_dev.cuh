@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stage huffman on a GPU: the symbols of a group, the heads of a tile (what says which groups are live), and counting.
+ * Stage huffman on a GPU: the symbols of a group, the heads of a tile (what shows which groups are live), and counting.
  * A warp owns a tile, a lane a group of each step, so lane and group have the same number.
  * huffman_code_dev.cuh codes, huffman_decode_dev.cuh decodes.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encoding goes over the lengths of the blocks twice: the first time to learn the widths of all fields, the second time to
- * write. Decoding checks each partition by itself, and beside it only the head of its neighbours; together this says that
+ * write. Decoding checks each partition by itself, and beside it only the head of its neighbours; together this shows that
  * places never go back and never leave the stream.
  */
 #include "stage/index/index.h"

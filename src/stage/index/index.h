@@ -26,7 +26,7 @@
 
 enum {
     FLOE_INDEX_HEADER_NBYTES = 48,
-    FLOE_INDEX_PARTITION = 32,         /* P where nothing is said: lanes of a warp */
+    FLOE_INDEX_PARTITION = 32,         /* P where nothing is given: lanes of a warp */
     FLOE_INDEX_PARTITION_MOST = 65536, /* P at most */
     FLOE_INDEX_PLACE_BITS = 62,        /* a place is below 2^62 */
     FLOE_INDEX_AT_BITS = 56            /* so is a word's number in the body below 2^56 */
@@ -70,7 +70,7 @@ floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t st
 floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, uint64_t nblocks, uint32_t nbits,
                                            uint32_t stride, uint64_t end);
 
-/* All places: places[i] of chunk i, and places[nchunks] = end; checks all of the index. FORMAT: it says what cannot be;
+/* All places: places[i] of chunk i, and places[nchunks] = end; checks all of the index. FORMAT: it holds what cannot be;
  * the message is that of the first bad partition, however many threads there are. */
 floe_status floe_side_index_decode(const floe_cpu *cpu, const floe_side_index *index, uint64_t *places,
                                    floe_error *err);
@@ -280,7 +280,7 @@ FLOE_HD floe_index_part floe_index_part_of(const floe_side_index *x, uint64_t p)
     return part;
 }
 
-/* Where partition p ends: where the next one says that it begins. */
+/* Where partition p ends: where the next one shows that it begins. */
 FLOE_HD uint64_t floe_index_part_end(const floe_side_index *x, uint64_t p)
 {
     return p + 1 < x->npartitions ? floe_index_part_of(x, p + 1).place : x->end;

@@ -54,7 +54,7 @@ FLOE_DEV bool floe_index_warp_chunks(const floe_side_index *x, const floe_index_
     return __all_sync(FLOE_ALL_LANES, good) != 0;
 }
 
-/* What must be so of partition p before its chunks are looked at. All lanes say the same. */
+/* What must be so of partition p before its chunks are looked at. All lanes return the same. */
 FLOE_DEV bool floe_index_warp_begin(const floe_side_index *x, uint64_t p, floe_index_part *part, uint64_t *end)
 {
     *part = floe_index_part_of(x, p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Worklets of index_prim.c. To encode, lengths become offsets by a scan; partitions say what they need; their largest needs
+ * Worklets of index_prim.c. To encode, lengths become offsets by a scan; partitions show what they need; their largest needs
  * make the header; and then every word of the index is made by itself, from the numbers that have bits in it.
  */
 #ifndef FLOE_STAGE_INDEX_PRIM_MATH_H
@@ -45,7 +45,7 @@ FLOE_HD uint64_t floe_index_build_length_of(const floe_index_build *b, uint64_t 
     return b->offsets[i + 1] - b->offsets[i];
 }
 
-enum { FLOE_INDEX_GROUP = 1024 }; /* chunks, where partitions do not say */
+enum { FLOE_INDEX_GROUP = 1024 }; /* chunks, where partitions do not show it */
 
 FLOE_HD uint64_t floe_index_build_group_chunks(const floe_side_index *plan)
 {

@@ -27,7 +27,7 @@ struct axis_of_cells {
     int32_t first, end, size, count;         /* cells of wanted points; of a tile; tiles */
     int32_t cells, points, lo, hi;           /* of the lattices; wanted points */
     int64_t coarse, original, fine, records; /* from one cell, point, point, cell to the next; of records: in codes */
-    int64_t bits;                            /* from one point to the next, of those that say what is apart */
+    int64_t bits;                            /* from one point to the next, of those that show what is apart */
     uint32_t axis;
 };
 

@@ -450,7 +450,7 @@ static void decode(const floe_interp_job *job, const floe_interp_box *cells, voi
 /* ---- lattices ---------------------------------------------------------------------------------------------------------- */
 
 /* A value that is stored apart would be far from its neighbours: it gets their mean instead, along the step's axes, as far as
- * they are none of the kind. Lattices know no better; nothing is coded of what stays NaN. */
+ * they are none of the kind. Lattices have no better; nothing is coded of what stays NaN. */
 static floe_real bridge(const floe_interp_job *job, const uint64_t *point)
 {
     floe_real sum = 0, v;

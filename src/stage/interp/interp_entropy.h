@@ -70,7 +70,7 @@ bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
                         const floe_context_box *box);
 
-/* Records of the rows of a box, of n points, and of columns; all where their grid was laid again, and knows no rows. */
+/* Records of the rows of a box, of n points, and of columns; all where their grid was laid again, and has no rows. */
 floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK],
                                       const floe_interp_box *b, const uint64_t columns[2]);
 /* Those of a step's cells. */

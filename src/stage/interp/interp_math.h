@@ -75,7 +75,7 @@ FLOE_HD floe_real FLOE_R(floe_interp_predict)(FLOE_R(floe_interp_weights) w, flo
 
 /* ---- quantization ------------------------------------------------------------------------------------------------------ */
 
-/* Lattices stay finite, whatever a stream says: sums that leave the range, or are none, become its ends. */
+/* Lattices stay finite, whatever a stream holds: sums that leave the range, or are none, become its ends. */
 FLOE_HD floe_real FLOE_R(floe_interp_finite)(floe_real r)
 {
     r = FLOE_INTERP_MIN(r, FLOE_INTERP_MOST);

@@ -2,7 +2,7 @@
 /*
  * Lattices and steps of stage interp, for both compilers. A step makes a finer lattice of a coarser one: it halves the distance
  * of points along 1 to 3 axes, the other axes stay. Its cells are the points of the coarse lattice; a cell has a new point for
- * each nonempty set of the axes: its class, in which bit i says that the coordinate along the step's i-th axis is odd.
+ * each nonempty set of the axes: its class, in which bit i shows that the coordinate along the step's i-th axis is odd.
  */
 #ifndef FLOE_STAGE_INTERP_SHAPE_H
 #define FLOE_STAGE_INTERP_SHAPE_H

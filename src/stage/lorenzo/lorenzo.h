@@ -2,7 +2,7 @@
 /*
  * lorenzo: integers of a tile -> residuals of its groups, and back. docs/format/lorenzo.md.
  *
- * A tile is walked step by step along z. In each plane the values are differenced in x and y as the tile's mode says, giving
+ * A tile is walked step by step along z. In each plane the values are differenced in x and y as the tile's mode has it, giving
  * p; each group then takes either p ("flat") or p minus the p of the plane before it, whichever is smaller. The decoder
  * undoes this with sums inside the tile: along z in place, along y and x as prefix sums. The first value of each plane is
  * always predicted by the first value of the plane before (rank 1: by the last value before it).
@@ -36,7 +36,7 @@ FLOE_HD floe_uint FLOE_R(floe_unzigzag)(floe_uint u) { return (u >> 1) ^ ((floe_
 /* Residuals count for at most this much in a group's sum, so that 32 of them cannot overflow. */
 #define FLOE_LORENZO_CAP ((floe_uint)1 << (FLOE_REAL_BITS - 6))
 
-/* 8 log2(v), rounded down to what the 3 bits below the leading one say; v > 0. The cost of a group by its sum. */
+/* 8 log2(v), rounded down to what the 3 bits below the leading one hold; v > 0. The cost of a group by its sum. */
 FLOE_HD uint32_t floe_log2_eighths(uint64_t v)
 {
     uint32_t top = floe_top_bit(v);
@@ -61,7 +61,7 @@ typedef struct FLOE_R(floe_lorenzo) {
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q);
 
 /* by_sum: where a group is as wide either way, the smaller sum decides: an encoder whose codes are shorter for smaller
- * residuals gains by that. Else such a group is not flat. Decoders do not ask. */
+ * residuals gains by that. Else such a group is not flat. Decoders do not need that. */
 void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base, bool by_sum);
 
 void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q,

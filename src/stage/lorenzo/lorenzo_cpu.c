@@ -174,7 +174,7 @@ static uint32_t width_of(floe_uint bits)
 FLOE_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, floe_step *step)
 {
     uint32_t deep = width_of(cost->bits[0]), flat = width_of(cost->bits[1]);
-    /* flat only where that is narrower, or as narrow and smaller in sum; sums that nobody asked for are 0 */
+    /* flat only where that is narrower, or as narrow and smaller in sum; sums that nobody requested are 0 */
     uint32_t choice = (flat < deep) | ((flat == deep) & (cost->sum[1] < cost->sum[0]));
     step->flat |= choice << group;
     step->width[group] = (uint8_t)(choice ? flat : deep);

@@ -280,7 +280,7 @@ static void every_partial_extent(void **unused)
             check_extents(3, 3, ny, nx, kind++ % NKINDS);
 }
 
-/* Of both candidates a group takes the narrower one; of two as narrow that of the smaller sum, where that is asked for; else
+/* Of both candidates a group takes the narrower one; of two as narrow that of the smaller sum, where that is requested; else
  * the deep one. */
 static void check_narrower(bool by_sum)
 {

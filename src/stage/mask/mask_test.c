@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stage mask: there and back, words that run out, and what an encoder never says. */
+/* Stage mask: there and back, words that run out, and what an encoder never writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void the_most_words(void **unused)
     assert_int_equal(floe_mask_encode(mask, parent, FLOE_TILE_STEPS, words), 2 * FLOE_TILE_STEPS);
 }
 
-/* Lies, one at a time: a group that is all but not any; one that is any but empty; one whose word says all; bits outside
+/* Lies, one at a time: a group that is all but not any; one that is any but empty; one whose word has all; bits outside
  * the parent; bits where the parent has none. */
 static void lies_are_found(void **unused)
 {

@@ -24,7 +24,7 @@ enum {
 enum {
     FLOE_PACK_LEAST_SHIFT = 0,  /* 7 bits: smallest width of a present group */
     FLOE_PACK_PLANES_SHIFT = 7, /* 3 bits: number of width planes */
-    FLOE_PACK_FLAT_SHIFT = 10,  /* 2 bits: 0 no group is flat, 1 all present ones are, 2 a flat word says */
+    FLOE_PACK_FLAT_SHIFT = 10,  /* 2 bits: 0 no group is flat, 1 all present ones are, 2 a flat word shows it */
     FLOE_PACK_USED_BITS = 12
 };
 

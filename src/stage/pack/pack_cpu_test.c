@@ -53,7 +53,7 @@ static void group_fill(floe_step *step, uint32_t g, uint32_t width, uint64_t *st
         step->residual[g][hostile_below(state, 32)] |= (floe_uint)1 << (width - 1);
 }
 
-/* Present groups get widths low..high, and are flat as `flat` says. */
+/* Present groups get widths low..high, and are flat as `flat` has it. */
 static void step_make(floe_step *step, uint32_t present, uint32_t flat, uint32_t low, uint32_t high, uint64_t *state)
 {
     memset(step, 0, sizeof *step);
@@ -251,7 +251,7 @@ static void lies_are_found(void **unused)
         }
 }
 
-/* Any descriptor and words: both say the same, and what is accepted is a step like any other. */
+/* Any descriptor and words: both report the same, and what is accepted is a step like any other. */
 static void any_words(void **unused)
 {
     static uint32_t words[FLOE_PACK_STEP_WORDS];

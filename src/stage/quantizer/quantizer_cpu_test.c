@@ -211,7 +211,7 @@ static void ordinary_values_are_kept(void **unused)
         for (uint32_t k = 0; k < ROW - 1; k++)
             x[k] = (floe_real)(most * (2 * hostile_uniform(&state) - 1));
         assert_int_equal(check_values(FLOE_QUANTIZER_LINEAR, bound, NAN, false, 0, x, ROW - 1), 0);
-        most = bound * (FLOE_REAL_BITS == 32 ? 0x1p18 : 0x1p47); /* here a step that knows of it is needed */
+        most = bound * (FLOE_REAL_BITS == 32 ? 0x1p18 : 0x1p47); /* here a step that allows for it is needed */
         for (uint32_t k = 0; k < ROW - 1; k++)
             x[k] = (floe_real)(most * (2 * hostile_uniform(&state) - 1));
         assert_true(check_values(FLOE_QUANTIZER_LINEAR, bound, most, false, 0, x, ROW - 1) < ROW / 64);

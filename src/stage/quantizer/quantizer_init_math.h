@@ -5,12 +5,9 @@
 
 #include <float.h>
 
-#ifndef FLOE_REAL_BITS
-#define FLOE_REAL_BITS 64 /* only what does not depend on it is used here */
-#endif
 #include "field/dtype_math.h"
+#include "stage/quantizer/log_math.h"
 #include "stage/quantizer/quantizer.h"
-#include "stage/quantizer/quantizer_math.h"
 
 /* Half a unit in the last place of x, relative to x, at most: 2^-24 for f32, 2^-53 for f64. */
 FLOE_HD double floe_half_ulp(floe_dtype dtype) { return dtype == FLOE_F32 ? 0x1p-24 : 0x1p-53; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One step of a tile between predictor and encoder: the residuals of its 32 groups, and what an encoder must know of them.
+/* One step of a tile between predictor and encoder: the residuals of its 32 groups, and what an encoder needs of them.
  * Per element type (base/real.h). Encoders take it and give it back unchanged. */
 #ifndef FLOE_STAGE_STEP_H
 #define FLOE_STAGE_STEP_H

@@ -5,7 +5,7 @@
  *   1. axes of extent 1 are dropped;
  *   2. a fastest axis of extent 8 or less with other axes beside it holds components (vectors, colours): it becomes the
  *      batch axis, so that each component is predicted from itself;
- *   3. with four axes left, axis 0 becomes the batch axis and axis 1 the slow one, or, when `swap` says so, the reverse.
+ *   3. with four axes left, axis 0 becomes the batch axis and axis 1 the slow one, or, when `swap` is set, the reverse.
  */
 #ifndef FLOE_STAGE_VIEW_H
 #define FLOE_STAGE_VIEW_H
@@ -58,7 +58,7 @@ FLOE_HD void floe_view_tile_size(const floe_view *view, uint32_t size[FLOE_VIEW_
     size[FLOE_VIEW_X] = view->rank == 1 ? (uint32_t)FLOE_TILE_VALUES : g->step_x;
 }
 
-/* False when swap is asked for and there are not four axes left to choose from. */
+/* False when swap is requested and there are not four axes left to choose from. */
 FLOE_HD bool floe_view_of(uint32_t rank, const uint64_t *extent, bool swap, floe_view *view)
 {
     int left[4] = {-1, -1, -1, -1};

@@ -83,7 +83,7 @@ static uint32_t popcount(uint32_t v)
     return n;
 }
 
-/* Marks the cells of one step as its masks say, and checks that masks and extents agree. Returns how many. */
+/* Marks the cells of one step as its masks have it, and checks that masks and extents agree. Returns how many. */
 static uint64_t mark_step(const floe_view *v, const floe_tile_box *box, uint32_t s, uint8_t *seen)
 {
     const floe_tile_geometry *g = &v->geometry;

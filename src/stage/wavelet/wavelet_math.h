@@ -85,7 +85,7 @@ FLOE_HD floe_wavelet_span floe_wavelet_span_needed(const floe_wavelet_lift *s, i
     return w;
 }
 
-/* Keeps sums finite, whatever a stream says. */
+/* Keeps sums finite, whatever a stream holds. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
 {
     v = v < FLOE_WAVELET_LIMIT ? v : FLOE_WAVELET_LIMIT;

@@ -24,8 +24,8 @@ enum {
     FLOE_ZFP_MAX_BITS = 16658,      /* no block needs more */
     FLOE_ZFP_MAX_PREC = 64,         /* bit planes */
     FLOE_ZFP_MIN_EXP = -1074,       /* of the smallest subnormal f64; a smaller minexp means: reversible */
-    FLOE_ZFP_FIELD_MAX = 32768,     /* the most that the header can say of minbits and maxbits */
-    FLOE_ZFP_MIN_EXP_EVER = -16495, /* the least and the most that it can say of minexp */
+    FLOE_ZFP_FIELD_MAX = 32768,     /* the most that the header can hold of minbits and maxbits */
+    FLOE_ZFP_MIN_EXP_EVER = -16495, /* the least and the most that it can hold of minexp */
     FLOE_ZFP_MAX_EXP_EVER = 0x7FFF - 16495
 };
 
@@ -71,7 +71,7 @@ floe_status floe_zfp_params_precision(uint32_t planes, floe_zfp_params *params, 
 /* The largest power of two that is not above tolerance counts. */
 floe_status floe_zfp_params_accuracy(double tolerance, floe_zfp_params *params, floe_error *err);
 floe_zfp_params floe_zfp_params_reversible(void);
-/* Any four: refuses what the format cannot say, and blocks too small for their own head. */
+/* Any four: refuses what the format cannot hold, and blocks too small for their own head. */
 floe_status floe_zfp_params_check(const floe_zfp_params *params, floe_zfp_type type, floe_error *err);
 floe_zfp_mode floe_zfp_mode_of(const floe_zfp_params *params);
 

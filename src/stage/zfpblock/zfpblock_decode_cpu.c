@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bits -> blocks. Nothing that the bits say is believed: a block ends with maxbits, and a stream's end is read from a copy
+/* Bits -> blocks. Nothing that the bits hold is trusted: a block ends with maxbits, and a stream's end is read from a copy
  * that goes on with zeros. */
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_four.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of every mode, and headers: as libzfp has them, there and back, and what neither can say. */
+/* Parameters of every mode, and headers: as libzfp has them, there and back, and what neither can hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

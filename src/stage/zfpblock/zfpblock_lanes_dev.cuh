@@ -184,39 +184,33 @@ FLOE_DEV uint32_t floe_zfp_turns(uint32_t nplanes)
         step(v[o_], v[o_ + (apart)], v[o_ + 2 * (apart)], v[o_ + 3 * (apart)]); \
     }
 
-template <bool REVERSIBLE> FLOE_DEV void floe_zfp_undo_line(floe_uint &x, floe_uint &y, floe_uint &z, floe_uint &w)
+template <bool UNDO, bool REVERSIBLE>
+FLOE_DEV void floe_zfp_line(floe_uint &x, floe_uint &y, floe_uint &z, floe_uint &w)
 {
-    if (REVERSIBLE)
+    if (REVERSIBLE && UNDO)
         FLOE_ZFP_SUM(x, y, z, w);
-    else
-        FLOE_ZFP_UNLIFT(floe_uint, floe_int, x, y, z, w);
-}
-template <bool REVERSIBLE> FLOE_DEV void floe_zfp_do_line(floe_uint &x, floe_uint &y, floe_uint &z, floe_uint &w)
-{
-    if (REVERSIBLE)
+    else if (REVERSIBLE)
         FLOE_ZFP_DIFFER(x, y, z, w);
+    else if (UNDO)
+        FLOE_ZFP_UNLIFT(floe_uint, floe_int, x, y, z, w);
     else
         FLOE_ZFP_LIFT(floe_uint, floe_int, x, y, z, w);
 }
 
 /* The three fastest axes of a lane's values. */
-template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void floe_zfp_undo_cube(floe_uint *v)
+template <uint32_t RANK, bool UNDO, bool REVERSIBLE> FLOE_DEV void floe_zfp_cube(floe_uint *v)
 {
     enum { N = floe_zfp_lanes<RANK>::VALUES };
-    if (RANK > 2)
-        FLOE_ZFP_ALONG(N, 16, floe_zfp_undo_line<REVERSIBLE>);
+    if (!UNDO)
+        FLOE_ZFP_ALONG(N, 1, (floe_zfp_line<UNDO, REVERSIBLE>));
+    if (UNDO && RANK > 2)
+        FLOE_ZFP_ALONG(N, 16, (floe_zfp_line<UNDO, REVERSIBLE>));
     if (RANK > 1)
-        FLOE_ZFP_ALONG(N, 4, floe_zfp_undo_line<REVERSIBLE>);
-    FLOE_ZFP_ALONG(N, 1, floe_zfp_undo_line<REVERSIBLE>);
-}
-template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void floe_zfp_do_cube(floe_uint *v)
-{
-    enum { N = floe_zfp_lanes<RANK>::VALUES };
-    FLOE_ZFP_ALONG(N, 1, floe_zfp_do_line<REVERSIBLE>);
-    if (RANK > 1)
-        FLOE_ZFP_ALONG(N, 4, floe_zfp_do_line<REVERSIBLE>);
-    if (RANK > 2)
-        FLOE_ZFP_ALONG(N, 16, floe_zfp_do_line<REVERSIBLE>);
+        FLOE_ZFP_ALONG(N, 4, (floe_zfp_line<UNDO, REVERSIBLE>));
+    if (!UNDO && RANK > 2)
+        FLOE_ZFP_ALONG(N, 16, (floe_zfp_line<UNDO, REVERSIBLE>));
+    if (UNDO)
+        FLOE_ZFP_ALONG(N, 1, (floe_zfp_line<UNDO, REVERSIBLE>));
 }
 
 /* ---- four axes: what lanes exchange, through the warp's shared memory -------------------------------------------------- */
@@ -232,48 +226,28 @@ FLOE_DEV void floe_zfp_cross_cubes(floe_uint *swap, uint32_t block, uint32_t sha
 #pragma unroll
     for (uint32_t i = 0; i < 64; i++)
         v[i] = swap[floe_zfp_swap_at(i / 16 * 64 + 16 * share + i % 16, block)];
-    if (UNDO)
-        FLOE_ZFP_ALONG(64, 16, floe_zfp_undo_line<REVERSIBLE>)
-    else
-        FLOE_ZFP_ALONG(64, 16, floe_zfp_do_line<REVERSIBLE>)
+    FLOE_ZFP_ALONG(64, 16, (floe_zfp_line<UNDO, REVERSIBLE>));
 #pragma unroll
     for (uint32_t i = 0; i < 64; i++)
         swap[floe_zfp_swap_at(i / 16 * 64 + 16 * share + i % 16, block)] = v[i];
 }
 
-/* Coefficients 64 * share .. of the stream -> the block's cube number `share`, crossed. */
-template <bool REVERSIBLE>
-FLOE_DEV void floe_zfp_scatter(uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
+/* UNDO: coefficients 64 * share .. of the stream -> the block's cube number `share`, crossed. Else the way back. */
+template <bool UNDO, bool REVERSIBLE>
+FLOE_DEV void floe_zfp_exchange(uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
 {
     floe_uint *swap = (floe_uint *)planes;
     const uint8_t *order = floe_zfp_order(4) + 64 * share;
     __syncwarp();
 #pragma unroll
     for (uint32_t i = 0; i < 64; i++)
-        swap[floe_zfp_swap_at(order[i], block)] = v[i];
+        swap[floe_zfp_swap_at(UNDO ? order[i] : 64 * share + i, block)] = v[i];
     __syncwarp();
-    floe_zfp_cross_cubes<true, REVERSIBLE>(swap, block, share);
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < 64; i++)
-        v[i] = swap[floe_zfp_swap_at(64 * share + i, block)];
-    __syncwarp();
-}
-/* The way back. */
-template <bool REVERSIBLE> FLOE_DEV void floe_zfp_gather(uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
-{
-    floe_uint *swap = (floe_uint *)planes;
-    const uint8_t *order = floe_zfp_order(4) + 64 * share;
+    floe_zfp_cross_cubes<UNDO, REVERSIBLE>(swap, block, share);
     __syncwarp();
 #pragma unroll
     for (uint32_t i = 0; i < 64; i++)
-        swap[floe_zfp_swap_at(64 * share + i, block)] = v[i];
-    __syncwarp();
-    floe_zfp_cross_cubes<false, REVERSIBLE>(swap, block, share);
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < 64; i++)
-        v[i] = swap[floe_zfp_swap_at(order[i], block)];
+        v[i] = swap[floe_zfp_swap_at(UNDO ? 64 * share + i : order[i], block)];
     __syncwarp();
 }
 

@@ -222,15 +222,15 @@ FLOE_HD floe_zfp_group floe_zfp_group_encode(uint64_t rest, uint32_t left)
 }
 
 /*
- * The groups of a bit plane several bits at a time: what a table says that is looked up by the next bits.
+ * The groups of a bit plane several bits at a time: what a table holds that is looked up by the next bits.
  *
  * Between two bits a reader is in front of a group, or in its run of zeros. In front: 0 ends the plane, 1 begins a run. In a
  * run: 0 is a coefficient's, 1 is one's too and ends the run.
  */
 enum {
-    FLOE_ZFP_STEP_BITS = 8,                         /* bits that are looked at, at most */
-    FLOE_ZFP_STEP_KEYS = 2 << FLOE_ZFP_STEP_BITS,   /* up to 8 bits with a 1 above them, which says how many they are */
-    FLOE_ZFP_STEP_TABLE = 2 * FLOE_ZFP_STEP_KEYS,   /* in front of a group; in a run */
+    FLOE_ZFP_STEP_BITS = 8,                       /* bits that are looked at, at most */
+    FLOE_ZFP_STEP_KEYS = 2 << FLOE_ZFP_STEP_BITS, /* up to 8 bits with a 1 above them, which gives how many they are */
+    FLOE_ZFP_STEP_TABLE = 2 * FLOE_ZFP_STEP_KEYS, /* in front of a group; in a run */
     FLOE_ZFP_SPREAD_TABLE = 1 << FLOE_ZFP_STEP_BITS /* by bits of coefficients */
 };
 

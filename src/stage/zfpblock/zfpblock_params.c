@@ -27,7 +27,7 @@ uint64_t floe_zfp_nblocks(uint32_t rank, const uint64_t *shape)
 
 /* ---- sizes of blocks ------------------------------------------------------------------------------------------------- */
 
-/* Each coefficient costs at most a bit a plane, and once a test that says that it is not yet zero. */
+/* Each coefficient costs at most a bit a plane, and once a test that shows that it is not yet zero. */
 uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank)
 {
     const uint32_t size = 1u << 2 * rank, width = 8 * (uint32_t)floe_zfp_type_size(type);

@@ -38,7 +38,7 @@ FLOE_HD floe_zfp_params floe_zfp_params_everything(void)
 }
 
 /* Bits of a block at so many a value: at least as many as its head needs, and no more than any block can take, whatever number
- * a hostile header asks for. */
+ * a hostile header claims. */
 FLOE_HD uint32_t floe_zfp_rate_bits(double bits, floe_zfp_type type, uint32_t rank)
 {
     const double asked = (double)(1u << 2 * rank) * bits + 0.5;
@@ -54,7 +54,7 @@ FLOE_HD int32_t floe_zfp_minexp_of(double tolerance)
     return bits >> 52 ? (int32_t)(bits >> 52) - 1023 : FLOE_ZFP_MIN_EXP + (int32_t)floe_top_bit(mantissa);
 }
 
-/* What the format cannot say, or blocks too small for their own head. */
+/* What the format cannot hold, or blocks too small for their own head. */
 typedef enum floe_zfp_params_fault {
     FLOE_ZFP_PARAMS_FINE,
     FLOE_ZFP_PARAMS_MAXPREC,

@@ -151,7 +151,7 @@ FLOE_INLINE void half_of_bytes(half_bytes h, floe_uint *low, floe_uint *high)
 
 FLOE_INLINE __m256i mask_at(const uint8_t *mask) { return _mm256_load_si256((const __m256i *)mask); }
 
-/* 64 bytes, in two registers, to the places that the shuffle says. */
+/* 64 bytes, in two registers, to the places that the shuffle gives. */
 FLOE_INLINE void shuffle64(const uint8_t shuffle[4][64], __m256i *a, __m256i *b)
 {
     const __m256i lane[4] = {_mm256_permute4x64_epi64(*a, 0x44), _mm256_permute4x64_epi64(*a, 0xEE),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bits -> bit planes, or only how many bits there are: each lane reads a block of its own, as zfpblock_decode_cpu.c does.
- * Nothing that the bits say is believed. */
+ * Nothing that the bits hold is trusted. */
 #ifndef FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 #define FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 
@@ -17,7 +17,7 @@ struct floe_zfp_dev_stream {
 };
 
 /* Reads one block. Behind the stream's last word that one comes again: a block that needs it reaches too far, whatever it
- * says. */
+ * reports. */
 struct floe_zfp_reader {
     const uint32_t *words; /* the first one of the block */
     uint32_t last;         /* the stream's last word, from there */
@@ -188,7 +188,7 @@ template <uint32_t RANK> FLOE_DEV void floe_zfp_skip_planes(floe_zfp_reader &r, 
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------- */
 
-/* What a block's bits say, beside its planes. */
+/* What a block's bits hold, beside its planes. */
 struct floe_zfp_head {
     int32_t e;
     uint32_t zeros, nplanes; /* planes of zeros at the top, planes that follow */
@@ -258,7 +258,7 @@ FLOE_DEV void floe_zfp_finish(bool real, const floe_zfp_head &head, uint32_t *pl
     for (uint32_t i = 0; i < N; i++)
         coefs[i] = FLOE_R(floe_zfp_binary)(v[i] >> min(head.zeros, (uint32_t)FLOE_REAL_BITS - 1));
     if (RANK > 3) {
-        floe_zfp_scatter<REVERSIBLE>(planes, block, share, coefs);
+        floe_zfp_exchange<true, REVERSIBLE>(planes, block, share, coefs);
 #pragma unroll
         for (uint32_t i = 0; i < N; i++)
             v[i] = coefs[i];
@@ -267,7 +267,7 @@ FLOE_DEV void floe_zfp_finish(bool real, const floe_zfp_head &head, uint32_t *pl
         for (uint32_t i = 0; i < N; i++)
             v[floe_zfp_order(RANK)[i]] = coefs[i];
     }
-    floe_zfp_undo_cube<RANK, REVERSIBLE>(v);
+    floe_zfp_cube<RANK, true, REVERSIBLE>(v);
     if (!real)
         return;
     const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(head.e));
@@ -288,7 +288,7 @@ struct floe_zfp_position {
     bool fine;
 };
 
-/* What lane b knows, in all lanes that share its block. */
+/* What lane b has, in all lanes that share its block. */
 FLOE_DEV floe_zfp_head floe_zfp_head_of_lane(const floe_zfp_head &head, uint32_t b)
 {
     const floe_zfp_head of = {__shfl_sync(FLOE_ALL_LANES, head.e, b), __shfl_sync(FLOE_ALL_LANES, head.zeros, b),

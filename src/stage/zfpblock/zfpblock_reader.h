@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the bits of one block, and planes of any size group by group: inside src/stage/zfpblock only. Nothing that the bits
- * say is believed: a block ends with maxbits. */
+ * hold is trusted: a block ends with maxbits. */
 #ifndef FLOE_STAGE_ZFPBLOCK_READER_H
 #define FLOE_STAGE_ZFPBLOCK_READER_H
 

@@ -27,7 +27,7 @@ typedef struct zfp_sixteen_groups {
     zfp_groups of[ZFP_SIXTEEN_RESTS][1 << ZFP_SIXTEEN_BITS];
 } zfp_sixteen_groups;
 
-/* A group, and what is looked up for the rest behind it; as if zeros followed, which only groups that are too long can tell. */
+/* A group, and what is looked up for the rest behind it; as if zeros followed, which only groups that are too long can show. */
 static inline void zfp_sixteen_groups_init(zfp_sixteen_groups *groups)
 {
     memset(groups->of[0], 0, sizeof groups->of[0]);

@@ -125,7 +125,7 @@ FLOE_INLINE int32_t zfp_exponent_of(const floe_uint *block, uint32_t rank, bool 
 
 #if FLOE_AVX2 && FLOE_REAL_BITS == 64
 
-/* AVX2 knows no 64-bit integers when it converts. Towards 0: the mantissa, shifted to where the exponent says; a count of 64
+/* AVX2 has no 64-bit integers when it converts. Towards 0: the mantissa, shifted to where the exponent puts it; a count of 64
  * and more, or less than 0, shifts everything out. */
 FLOE_INLINE __m256i whole_of_four(__m256d scaled)
 {

@@ -125,10 +125,10 @@ FLOE_DEV floe_zfp_front floe_zfp_split_block(bool real, floe_uint *v, const floe
     enum { N = floe_zfp_lanes<RANK>::VALUES };
     floe_zfp_front front = {0, 0, 0, 0, false, 0};
     uint32_t most = real ? floe_zfp_begin_real<RANK, REVERSIBLE>(v, params, front) : params.maxprec;
-    floe_zfp_do_cube<RANK, REVERSIBLE>(v);
+    floe_zfp_cube<RANK, false, REVERSIBLE>(v);
     floe_uint coefs[N], any = 0;
     if (RANK > 3)
-        floe_zfp_gather<REVERSIBLE>(planes, block, share, v);
+        floe_zfp_exchange<false, REVERSIBLE>(planes, block, share, v);
 #pragma unroll
     for (uint32_t i = 0; i < N; i++) {
         coefs[i] = FLOE_R(floe_zfp_negabinary)(v[RANK > 3 ? i : floe_zfp_order(RANK < 4 ? RANK : 1)[i % 64]]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUDA C++ for a C++17 compiler without CUDA: what device code may say, with its meaning. Each thread of a block is a fiber
+ * CUDA C++ for a C++17 compiler without CUDA: what device code may use, with its meaning. Each thread of a block is a fiber
  * (emulator.cpp) that runs until it must wait for others, so whatever relies on lanes running in step breaks here.
  */
 #ifndef FLOE_EMULATED_CUDA_RUNTIME_H

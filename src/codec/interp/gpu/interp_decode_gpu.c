@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks -> values: the host reads the head of a chunk, whose steps say what is launched. Kernels check all else. Of a level, steps that
+/* Chunks -> values: the host reads the head of a chunk, whose steps decide what is launched. Kernels check all else. Of a level, steps that
  * are finer are opened, since their tables and sizes stand before all codes, but not decoded. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 

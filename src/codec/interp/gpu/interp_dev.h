@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec interp on a GPU, the kernels that know a chunk's bytes; those of the stages are in stage/interp/interp_cuda.h and
+ * Codec interp on a GPU, the kernels that handle a chunk's bytes; those of the stages are in stage/interp/interp_cuda.h and
  * stage/context/context_cuda.h. Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are
  * device memory; structs go by value.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec interp by whole calls: the GPU's bytes are the CPU's, and what it decodes, too, all of it and a box; of damaged streams
- * neither says yes alone. */
+ * neither is true alone. */
 #include <math.h>
 #include <stdio.h>
 
@@ -246,7 +246,7 @@ static void bytes_and_values(void **unused)
     }
 }
 
-/* Calls that do not wait say so. */
+/* Calls that do not wait report it. */
 static void waits(void **unused)
 {
     (void)unused;

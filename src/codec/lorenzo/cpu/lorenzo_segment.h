@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run of tiles is one task of the parallel loop. This is the seam between the code of a chunk, which knows no element
+/* A run of tiles is one task of the parallel loop. This is the seam between the code of a chunk, which has no element
  * type, and that of tiles, which is compiled for each element type and instruction set. */
 #ifndef FLOE_CODEC_LORENZO_CPU_LORENZO_SEGMENT_H
 #define FLOE_CODEC_LORENZO_CPU_LORENZO_SEGMENT_H
@@ -30,7 +30,7 @@ typedef struct floe_segment {
     uint32_t *words;   /* encode: where the tiles' words go, one after another */
     uint64_t nwords;   /* encode: how many that were */
     uint32_t *entries; /* of these tiles */
-    uint32_t *sizes;   /* words of each tile; for a draft the entry does not say */
+    uint32_t *sizes;   /* words of each tile; for a draft the entry does not hold it */
 } floe_segment;
 
 /* What a worker gathers over all its segments. */

@@ -198,7 +198,7 @@ static void decode_aim(floe_codec_decode *d)
     d->opened = &c->chunks->opened;
     d->opened_stride = sizeof *c->chunks;
     if (!d->records)
-        floe_lorenzo_expected_grid_of(&own->grid, c, &own->job.guess);
+        floe_lorenzo_expected_grid_of(&own->grid, c, &own->job.expected);
 }
 
 static floe_status decode_open(const floe_codec_decode *d, void *stream, floe_error *err)

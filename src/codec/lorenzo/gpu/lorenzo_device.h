@@ -50,7 +50,7 @@ enum {
     FLOE_DRAFT_SLOT_WORDS = FLOE_TILE_VALUES
 };
 
-/* A draft of kind CODED begins with a word that tells how many words its prefix has, and what the body behind that is made
+/* A draft of kind CODED begins with a word that holds how many words its prefix has, and what the body behind that is made
  * of: as stage pack has it or, with this bit, of symbols (stage/huffman/huffman_symbols_dev.cuh). */
 #define FLOE_DRAFT_SYMBOLS 0x80000000u
 
@@ -89,8 +89,8 @@ typedef struct floe_lorenzo_encode_call {
     floe_dev_field field;
     floe_dev_grid grid; /* nchunks * slots below 2^31 */
     bool huffman;
-    bool lossless; /* params->codec.mode may say so: there is scratch for tables */
-    bool lossy;    /* it may say otherwise: some chunks may need a second attempt */
+    bool lossless; /* params->codec.mode may be LOSSLESS: there is scratch for tables */
+    bool lossy;    /* it may be another: some chunks may need a second attempt */
     const floe_dev_params *params;
     floe_dev_chunk *chunks;
     uint8_t *stream; /* 16-byte aligned */
@@ -122,7 +122,7 @@ int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
 int floe_lorenzo_decide_retry_cuda(const floe_lorenzo_encode_call *call, void *stream);
 /* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
-/* Where a call has but one chunk, and no value decides anything, the host knows what begin would find out. By value. */
+/* Where a call has but one chunk, and no value decides anything, the host can compute what begin would find out. By value. */
 typedef struct floe_lorenzo_ready {
     floe_dev_chunk chunk;
     floe_quantizer bits; /* as in floe_dev_params */
@@ -135,9 +135,9 @@ typedef struct floe_lorenzo_uniform {
     int64_t step[FLOE_MAX_RANK];   /* bytes of the field from one to the next */
 } floe_lorenzo_uniform;
 
-/* What begin would find out with this quantizer (NULL: it is not known yet); false: the host cannot know, or chunks differ. */
+/* What begin would find out with this quantizer (NULL: it is not known yet); false: the host cannot compute it, or chunks differ. */
 bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
-                             floe_lorenzo_uniform *even);
+                             floe_lorenzo_uniform *uniform);
 
 /* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/lorenzo_fused_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
@@ -153,7 +153,7 @@ uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
 
-/* A tile slot, opened: 16 bytes, so that one load tells all that fetching the tile's words takes. */
+/* A tile slot, opened: 16 bytes, so that one load brings all that fetching the tile's words takes. */
 typedef struct floe_lorenzo_slot {
     uint64_t word;  /* of the stream: the tile's first one */
     uint32_t entry; /* as the chunk has it; 0, no words, where the slot has no tile, or its chunk is not right */
@@ -191,14 +191,14 @@ typedef struct floe_lorenzo_expected_grid {
 
 /* That of a grid that floe_lorenzo_grid made, for a call whose field, box and max_slots are set. */
 void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call,
-                                   floe_lorenzo_expected_grid *guess);
+                                   floe_lorenzo_expected_grid *expected);
 
 /* Chunks to be opened. */
 typedef struct floe_open_job {
     /* records NULL: of a whole stream. Then layout is not looked at, *status becomes FLOE_OK, and what came of it is in each chunk's
      * `opened` alone. Else layout and records are right, *status is FLOE_OK before, and nothing else of the job matters */
     floe_lorenzo_decode_call call;
-    floe_lorenzo_expected_grid guess;
+    floe_lorenzo_expected_grid expected;
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes;    /* or NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host knows of chunks and tiles before a GPU looks at them: for plans, and for kernels' arguments. */
+/* What the host computes of chunks and tiles before a GPU looks at them: for plans, and for kernels' arguments. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <string.h>
@@ -31,21 +31,21 @@ static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, f
 }
 
 void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call,
-                                   floe_lorenzo_expected_grid *guess)
+                                   floe_lorenzo_expected_grid *expected)
 {
-    *guess = (floe_lorenzo_expected_grid){.all = true};
+    *expected = (floe_lorenzo_expected_grid){.all = true};
     if (grid->nchunks == 0 || grid->nchunks > UINT32_MAX)
         return;
-    guess->nchunks = grid->nchunks;
-    guess->slots =
+    expected->nchunks = grid->nchunks;
+    expected->slots =
         floe_min64(call->max_slots / grid->nchunks, FLOE_DEV_MOST_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
     for (uint32_t i = 0; i < call->field.rank; i++) {
-        guess->shape[i] = grid->shape[i];
-        guess->chunk[i] = grid->chunk[i];
-        guess->along[i] = (uint32_t)floe_ceil_div(grid->shape[i], grid->chunk[i]);
-        guess->all &= call->lo[i] == 0 && call->hi[i] == grid->shape[i];
+        expected->shape[i] = grid->shape[i];
+        expected->chunk[i] = grid->chunk[i];
+        expected->along[i] = (uint32_t)floe_ceil_div(grid->shape[i], grid->chunk[i]);
+        expected->all &= call->lo[i] == 0 && call->hi[i] == grid->shape[i];
     }
-    full_chunk(grid, &call->field, &guess->full);
+    full_chunk(grid, &call->field, &expected->full);
 }
 
 bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params, floe_lorenzo_ready *ready)
@@ -61,22 +61,22 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_par
 }
 
 bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *c, const floe_quantizer *quantizer,
-                             floe_lorenzo_uniform *even)
+                             floe_lorenzo_uniform *uniform)
 {
     const floe_dev_grid *g = &c->grid;
     if (g->nchunks == 0 || c->field.rank == FLOE_SAMPLE_AXES)
         return false;
-    *even = (floe_lorenzo_uniform){.along = {1, 1, 1, 1}};
+    *uniform = (floe_lorenzo_uniform){.along = {1, 1, 1, 1}};
     for (uint32_t i = 0; i < c->field.rank; i++) {
         if (g->shape[i] % g->chunk[i] != 0)
             return false;
-        even->along[i] = (uint32_t)(g->shape[i] / g->chunk[i]); /* floe_lorenzo_grid allows no more */
-        even->step[i] = (int64_t)(g->chunk[i] * floe_dtype_size(c->field.dtype)) * c->field.stride[i];
+        uniform->along[i] = (uint32_t)(g->shape[i] / g->chunk[i]); /* floe_lorenzo_grid allows no more */
+        uniform->step[i] = (int64_t)(g->chunk[i] * floe_dtype_size(c->field.dtype)) * c->field.stride[i];
     }
-    full_chunk(g, &c->field, &even->chunk);
-    even->chunk.encoder = c->huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
+    full_chunk(g, &c->field, &uniform->chunk);
+    uniform->chunk.encoder = c->huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
     if (quantizer)
-        even->chunk.quantizer = *quantizer;
+        uniform->chunk.quantizer = *quantizer;
     return true;
 }
 

@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a warp that owns a tile needs in both directions: values <-> bit planes. */
+/* What a warp that owns a tile needs in both directions: where the tile lies, values <-> bit planes. */
 #ifndef FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
 #define FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
 
 #include "backend/device_scan.cuh"
 #include "base/hd.h"
+#include "stage/tile/view.h"
+
+/* ---- geometry ------------------------------------------------------------------------------------------------------ */
+
+/* A group is 8 rows of 4 values. */
+template <int RANK> struct floe_group_shape {
+    enum {
+        GZ = RANK == 1   ? 1
+             : RANK == 2 ? 8
+                         : 2,           /* planes of a step and of a group */
+        PLANE = FLOE_GROUP_VALUES / GZ, /* values of a group in one of them */
+        ROWS = PLANE / 4
+    };
+};
+
+/* A tile's first cell; cells, and steps. */
+struct floe_tile_place {
+    uint64_t z, y, x;
+    uint32_t batch, nz, ny, nx, nsteps, ncells; /* rank 1: nz is 1 */
+};
+
+/* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
+template <int RANK> FLOE_DEV floe_tile_place floe_tile_place_of(const floe_view *v, uint32_t tile)
+{
+    const floe_tile_geometry g = floe_tile_geometry_of(RANK);
+    const uint32_t tiles_x = (uint32_t)v->tiles[FLOE_VIEW_X], tiles_y = (uint32_t)v->tiles[FLOE_VIEW_Y];
+    const uint32_t tiles_z = (uint32_t)v->tiles[FLOE_VIEW_Z];
+    const uint32_t tx = tile % tiles_x, rest = tile / tiles_x;
+    const uint32_t ty = RANK == 3 ? rest % tiles_y : 0, plane = RANK == 3 ? rest / tiles_y : rest;
+    const uint32_t tz = RANK == 1 ? 0 : plane % tiles_z, size_x = RANK == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x;
+    floe_tile_place p;
+    p.batch = RANK == 1 ? plane : plane / tiles_z;
+    p.x = (uint64_t)tx * size_x;
+    p.y = (uint64_t)ty * g.step_y;
+    p.z = (uint64_t)tz * FLOE_TILE_STEPS * g.step_z;
+    p.nx = floe_view_clip(v->extent[FLOE_VIEW_X], p.x, size_x);
+    p.ny = RANK < 3 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Y], p.y, g.step_y);
+    p.nz = RANK == 1 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Z], p.z, FLOE_TILE_STEPS * g.step_z);
+    p.nsteps = RANK == 1 ? (p.nx + g.step_x - 1) / g.step_x : (p.nz + g.step_z - 1) / g.step_z;
+    p.ncells = p.nz * p.ny * p.nx;
+    return p;
+}
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks -> values: the host reads the header of a chunk, whose steps say what is launched. Kernels check all else. A box is copied out of
+/* Chunks -> values: the host reads the header of a chunk, whose steps decide what is launched. Kernels check all else. A box is copied out of
  * the whole array. Of a level the array is as large as the lattice of the last step that is undone. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 

@@ -33,18 +33,17 @@ floe_status floe_zfp_chunk_header_read(const void *src, uint64_t nbytes, const f
     return FLOE_OK;
 }
 
-/* Of reals, and of integers, by their width. */
-extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_plain[2], floe_zfp_exact_ops_f64_plain[2];
-extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_avx2[2], floe_zfp_exact_ops_f64_avx2[2];
+extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_plain[1], floe_zfp_exact_ops_f64_plain[1];
+extern const floe_zfp_exact_ops floe_zfp_exact_ops_f32_avx2[1], floe_zfp_exact_ops_f64_avx2[1];
 
 const floe_zfp_exact_ops *floe_zfp_exact_ops_of(floe_dtype dtype, floe_isa isa)
 {
-    return (floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, floe_zfp_exact_ops_f32)
-                                        : FLOE_BY_ISA(isa, floe_zfp_exact_ops_f64)) +
-           floe_dtype_is_integer(dtype);
+    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, floe_zfp_exact_ops_f32)
+                                       : FLOE_BY_ISA(isa, floe_zfp_exact_ops_f64);
 }
 
 floe_zfp_promise floe_zfp_promise_of(const floe_codec_params *params)
 {
-    return (floe_zfp_promise){floe_zfp_tolerance(params), params->has_fill, params->fill_bits};
+    return (floe_zfp_promise){floe_zfp_tolerance(params), !floe_dtype_is_integer(params->dtype), params->has_fill,
+                              params->fill_bits};
 }

@@ -32,6 +32,7 @@ floe_status floe_zfp_squared_error(const floe_chunk_encode *c, double *sum, floe
 /* Values that must come back bit for bit besides NaN, infinities and -0, of which integers have none. */
 typedef struct floe_zfp_promise {
     double tolerance; /* a difference of doubles, rounded, that is not above this is within the bound */
+    bool real;        /* else integers */
     bool has_fill;
     uint64_t fill_bits;
 } floe_zfp_promise;

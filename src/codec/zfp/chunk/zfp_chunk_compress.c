@@ -15,7 +15,7 @@
 typedef struct encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
-    const floe_field *chunk; /* NULL while only sizes are asked for */
+    const floe_field *chunk; /* NULL while only sizes are requested */
     const floe_zfp_exact_ops *exact;
     floe_zfp_promise promise;
     floe_zfp_array array; /* what is coded: the chunk, or a clean copy */
@@ -57,7 +57,7 @@ static void grow_room(encoder *e, const floe_zfp_params *p)
     e->room_nbytes = nbytes > e->room_nbytes ? nbytes : e->room_nbytes;
 }
 
-/* Scratch is sized before rel and psnr know their bound: where that decides about planes, for any number of them. */
+/* Scratch is sized before rel and psnr have their bound: where that decides about planes, for any number of them. */
 static void take_scratch(encoder *e, floe_arena *arena)
 {
     const bool by_bound = e->params->mode == FLOE_BOUND_ABS && floe_dtype_is_integer(e->params->dtype);
@@ -264,7 +264,7 @@ static floe_status code_reversibly(encoder *e, floe_chunk_stats *stats, floe_err
     return FLOE_OK;
 }
 
-/* As asked for; what then misses the bound, or must come back exactly and does not, goes to the sets. */
+/* As requested; what then misses the bound, or must come back exactly and does not, goes to the sets. */
 static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_chunk_stats *stats, floe_error *err)
 {
     find_good(e);

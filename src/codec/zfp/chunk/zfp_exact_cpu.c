@@ -11,8 +11,8 @@ static floe_uint bits_at(const void *src, int64_t i)
 }
 
 /* `real` is a constant wherever these are inlined. */
-static inline uint64_t clean(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                             void *dst, uint64_t *good)
+static inline uint64_t clean_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
+                                void *dst, uint64_t *good)
 {
     const floe_uint fill = (floe_uint)promise->fill_bits;
     floe_uint last = (floe_uint)*good, *out = dst;
@@ -28,8 +28,8 @@ static inline uint64_t clean(bool real, const floe_zfp_promise *promise, const v
     return replaced;
 }
 
-static inline uint64_t misses(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                              const void *back, double *worst)
+static inline uint64_t misses_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
+                                 const void *back, double *worst)
 {
     const floe_uint fill = (floe_uint)promise->fill_bits;
     uint64_t missed = 0;
@@ -45,27 +45,18 @@ static inline uint64_t misses(bool real, const floe_zfp_promise *promise, const 
     return missed;
 }
 
-static uint64_t clean_reals(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
-                            uint64_t *good)
+static uint64_t clean(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
+                      uint64_t *good)
 {
-    return clean(true, promise, src, step, n, dst, good);
-}
-static uint64_t clean_integers(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
-                               uint64_t *good)
-{
-    return clean(false, promise, src, step, n, dst, good);
+    return promise->real ? clean_as(true, promise, src, step, n, dst, good)
+                         : clean_as(false, promise, src, step, n, dst, good);
 }
 
-static uint64_t misses_reals(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                             const void *back, double *worst)
+static uint64_t misses(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, const void *back,
+                       double *worst)
 {
-    return misses(true, promise, src, step, n, back, worst);
-}
-static uint64_t misses_integers(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                                const void *back, double *worst)
-{
-    return misses(false, promise, src, step, n, back, worst);
+    return promise->real ? misses_as(true, promise, src, step, n, back, worst)
+                         : misses_as(false, promise, src, step, n, back, worst);
 }
 
-const floe_zfp_exact_ops FLOE_V(floe_zfp_exact_ops)[2] = {{clean_reals, misses_reals},
-                                                          {clean_integers, misses_integers}};
+const floe_zfp_exact_ops FLOE_V(floe_zfp_exact_ops)[1] = {{clean, misses}};

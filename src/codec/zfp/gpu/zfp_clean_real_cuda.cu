@@ -90,7 +90,7 @@ FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part 
     }
 }
 
-/* What the attempt before said of the chunk is void. Cells that hold the fill value are named, until zfp is found to have kept
+/* What the attempt before left of the chunk is void. Cells that hold the fill value are named, until zfp is found to have kept
  * one. */
 FLOE_DEV void begin_again(const floe_zfp_grid_encode &call, const floe_cells_part &s, const clean_shared *shared)
 {

@@ -164,7 +164,7 @@ static floe_status encode_start(const floe_codec_encode *e, void *stream, floe_e
     c.block_errors = NULL;
     c.cells.stream = c.stream;
     c.cells.status = c.status;
-    if (c.grid.nchunks == 0) { /* the end of all records is all that there is to say */
+    if (c.grid.nchunks == 0) { /* the end of all records is all that there is to report */
         FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
         return FLOE_OK;
     }

@@ -126,7 +126,7 @@ template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const blocks_of_
     return p;
 }
 
-/* One thread: what the others must know of a chunk. */
+/* One thread: what the others need of a chunk. */
 FLOE_DEV void open_shared(const job &j, uint64_t number, blocks_of_stream &s)
 {
     const floe_zfp_dev_chunk *c = j.call.chunks + number;

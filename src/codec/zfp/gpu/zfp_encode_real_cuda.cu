@@ -5,7 +5,7 @@
  * tiles behind it first, then lanes write their blocks side by side into the tile's buffer, and when the tiles in front have
  * stored where the tile begins it leaves in whole words. Words that two tiles share wait for a second kernel.
  *
- * What the decoder will make of a block of a chunk is what the planes that are kept say: so lanes undo the transform of what
+ * What the decoder will make of a block of a chunk is what the planes that are kept hold: so lanes undo the transform of what
  * they hold, and compare. Compiled for each element type.
  */
 #include "backend/device_scan.cuh"

@@ -61,7 +61,7 @@ typedef struct floe_zfp_dev_chunk {
     floe_cells_chunk *cells;
     uint64_t nblocks;
     /* encode */
-    floe_zfp_params close;         /* what the bound asks of zfp */
+    floe_zfp_params close;         /* what the bound requires of zfp */
     uint32_t attempts;             /* bit a: attempt a is wanted */
     uint32_t cleaned;              /* not 0: some values would spoil their block */
     unsigned long long first_good; /* first cell that zfp may see; ~0: none */
@@ -97,8 +97,8 @@ enum { FLOE_ZFP_PART_LEAST, FLOE_ZFP_PART_WIDTH, FLOE_ZFP_PART_NWORDS, FLOE_ZFP_
 typedef struct floe_zfp_grid_encode {
     floe_dev_field field;
     floe_dev_grid grid; /* slots: tiles of blocks */
-    bool lossy;         /* params may say anything but LOSSLESS */
-    bool cut;           /* params say RATE: blocks end in the middle of a plane */
+    bool lossy;         /* params may have any mode but LOSSLESS */
+    bool cut;           /* params have mode RATE: blocks end in the middle of a plane */
     const floe_codec_params *params;
     uint8_t *stream; /* 16-byte aligned */
     uint64_t capacity;

@@ -93,7 +93,7 @@ FLOE_DEV void floe_zfp_begin_late(const floe_zfp_grid_encode &call, uint64_t num
         floe_zfp_want_clean(call, c);
 }
 
-/* What an attempt asks of zfp. */
+/* What an attempt requires of zfp. */
 FLOE_DEV floe_zfp_params floe_zfp_params_for(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {
     floe_zfp_params reversible = floe_zfp_params_everything();

@@ -99,7 +99,7 @@ static floe_status device_decode(device *d, const sample *s, const uint8_t *chun
     return (floe_status)t.status;
 }
 
-/* A byte here and there, mostly where the chunk says what it is, or cut short; a multiple of 8 as records have them. */
+/* A byte here and there, mostly where the chunk shows what it is, or cut short; a multiple of 8 as records have them. */
 static uint64_t damage(uint64_t *state, uint8_t *bytes, uint64_t nbytes)
 {
     if (hostile_below(state, 4) == 0)

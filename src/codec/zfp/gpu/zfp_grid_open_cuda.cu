@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens the chunks of a stream: nothing that they say is believed. What is refused, and why, is what zfp_chunk_decompress.c
+ * Opens the chunks of a stream: nothing that they hold is trusted. What is refused, and why, is what zfp_chunk_decompress.c
  * refuses; a status is all that is reported.
  */
 #include "base/grid_math.h"

@@ -13,7 +13,7 @@ namespace
 
 enum {
     LINE = 128,       /* bytes that come together */
-    AHEAD = FLOE_WARP /* lines that are asked for at a time, and so far ahead */
+    AHEAD = FLOE_WARP /* lines that are requested at a time, and so far ahead */
 };
 
 struct job {

@@ -40,7 +40,7 @@ FLOE_DEV void floe_zfp_publish(const floe_zfp_tiles &t, uint64_t tile, uint32_t 
     floe_store_shared_state(t.state + tile, (uint64_t)what << FLOE_ZFP_STATE_BITS | nbits);
 }
 
-/* One warp: the sum of the lengths of all tiles in front, 32 at a time, back to one that knows where it ends. */
+/* One warp: the sum of the lengths of all tiles in front, 32 at a time, back to one that has the place where it ends. */
 FLOE_DEV uint64_t floe_zfp_look_back(const floe_zfp_tiles &t, uint64_t tile)
 {
     uint64_t sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The side index of a bare zfp stream as a file of its own, .zfpx: docs/format/index.md, "As a file". It knows its stream by
- * size and checksum, and says all that decoding it needs. */
+/* The side index of a bare zfp stream as a file of its own, .zfpx: docs/format/index.md, "As a file". It refers to its stream by
+ * size and checksum, and holds all that decoding it needs. */
 #ifndef FLOE_CODEC_ZFP_STREAM_ZFP_INDEX_FILE_H
 #define FLOE_CODEC_ZFP_STREAM_ZFP_INDEX_FILE_H
 

@@ -22,7 +22,7 @@ enum {
     FLOE_ZFPX_CHECKED_NBYTES = 8 * FLOE_ZFPX_AT_CHECK
 };
 
-/* What one thread can say of a header alone. check: XXH3 of its first FLOE_ZFPX_CHECKED_NBYTES. */
+/* What one thread can find of a header alone. check: XXH3 of its first FLOE_ZFPX_CHECKED_NBYTES. */
 FLOE_HD floe_status floe_zfpx_header_status(const uint64_t *words, uint64_t check)
 {
     const uint64_t version = words[FLOE_ZFPX_AT_VERSION] & 0xFFFF, reader = words[FLOE_ZFPX_AT_VERSION] >> 16 & 0xFFFF;

@@ -56,7 +56,7 @@ typedef struct floe_zfpx_open_job {
     floe_zfp_report *report;
 } floe_zfpx_open_job;
 
-/* The words of a header that say what is indexed. */
+/* The words of a header that show what is indexed. */
 void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_DESC_WORDS]);
 
 /* Worklets of one index, n = 1. How much is to be hashed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding goes in waves: each thread codes some runs of blocks, each into a slot of its own; a sum over their sizes says
+ * Encoding goes in waves: each thread codes some runs of blocks, each into a slot of its own; a sum over their sizes shows
  * where they go; then they are joined, shifted to their bit. A word of the stream belongs to the run in which it ends, which
  * takes the word's first bits from the run before: a run has at least as many blocks, so at least as many bits, as a word.
  */

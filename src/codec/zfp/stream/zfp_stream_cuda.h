@@ -22,7 +22,7 @@ typedef struct floe_zfp_decode_call {
     uint32_t chunk;         /* blocks */
     const uint64_t *places; /* of each chunk, and, behind them all, where the last one ends; untrusted, as src is. NULL:
                                each block has maxbits bits */
-    uint32_t *status;       /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_decompress says it; the array is undefined
+    uint32_t *status; /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_decompress returns it; the array is undefined
                                then. Stays as it is otherwise. */
 } floe_zfp_decode_call;
 
@@ -38,8 +38,9 @@ typedef struct floe_zfp_measure_call {
     uint64_t *places;  /* NULL, or where every chunk begins, and, behind them all, where the last one ends */
     uint32_t chunk;    /* blocks */
     uint64_t *nbits;   /* where the last block ends */
-    uint32_t *status;  /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_measure says it; lengths and nbits are undefined
-                          then, places such that decoding says it, too. Stays as it is otherwise. */
+    uint32_t
+        *status; /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_measure returns it; lengths and nbits are undefined
+                          then, places such that decoding returns it, too. Stays as it is otherwise. */
 } floe_zfp_measure_call;
 
 /* By value. */

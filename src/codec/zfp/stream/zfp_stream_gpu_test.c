@@ -29,7 +29,7 @@ static const floe_cpu plain = {.threads = 1, .isa = FLOE_ISA_PLAIN};
 
 /* ---- device memory -------------------------------------------------------------------------------------------------- */
 
-/* Just as large as it is said, so that an access outside faults. */
+/* Just as large as it is given, so that an access outside faults. */
 static void *dev_alloc(uint64_t nbytes)
 {
     void *p = NULL;
@@ -183,7 +183,7 @@ static void same_memory(const zfp_case *a, const zfp_case *b)
         fail_msg("%s: the GPU decodes otherwise", a->text);
 }
 
-/* Whatever the bytes and the places are: both sides say the same, and write the same where it is well. */
+/* Whatever the bytes and the places are: both sides report the same, and write the same where it is well. */
 static floe_status decode_both(const zfp_case *c, uint32_t begin, const void *src, uint64_t nbytes,
                                const uint64_t *places, uint32_t chunk)
 {
@@ -265,7 +265,7 @@ static void encodes_as_the_cpu_does(void **unused)
     }
 }
 
-/* Too small by a word, and by far: that is said, and so is how much it would take. */
+/* Too small by a word, and by far: that is reported, and so is how much it would take. */
 static void too_little_room(void **unused)
 {
     (void)unused;
@@ -367,7 +367,7 @@ static void places_that_lie(void **unused)
     }
 }
 
-/* The places of what the bytes happen to say, as far as they go; then any. */
+/* The places of what the bytes happen to hold, as far as they go; then any. */
 static uint64_t *places_of_bytes(const zfp_case *c, uint32_t begin, const uint8_t *bytes, uint64_t nbytes)
 {
     const uint64_t nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);

@@ -56,7 +56,7 @@ static uint32_t header_of(const zfp_case *c, uint8_t head[FLOE_ZFP_HEADER_NBYTES
     return nbits;
 }
 
-/* With a header, in a buffer of the size that the bound says, followed by a guard. */
+/* With a header, in a buffer of the size of the bound, followed by a guard. */
 static stream compress(const floe_cpu *cpu, const zfp_case *c)
 {
     uint8_t head[FLOE_ZFP_HEADER_NBYTES];
@@ -173,7 +173,7 @@ static void check_measure(const zfp_case *c, const stream *s)
 #ifdef HAVE_ZFP
 
 /* Reversible blocks of zeros are not filled up to minbits by libzfp 1.0, but skipped as if they were: it does not decode
- * what it encodes, where both are asked for. */
+ * what it encodes, where both are requested. */
 static bool oracle_is_lost(const zfp_case *c)
 {
     return zfp_is_real(c->array.type) && c->params.minexp < FLOE_ZFP_MIN_EXP && c->params.minbits > 1;
@@ -226,7 +226,7 @@ static void a_campaign(void **unused)
 
 /* ---- input that hurts ------------------------------------------------------------------------------------------------ */
 
-/* Whatever the bytes are: plain C and vectors say the same, and write the same, inside the array only. */
+/* Whatever the bytes are: plain C and vectors report the same, and write the same, inside the array only. */
 static void decode_anything(const zfp_case *c, uint32_t begin, const void *src, uint64_t nbytes, const uint64_t *places,
                             uint32_t chunk)
 {

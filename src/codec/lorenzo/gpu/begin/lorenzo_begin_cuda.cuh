@@ -138,20 +138,20 @@ FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uin
 
 /* All chunks of such a call. */
 FLOE_DEV void floe_lorenzo_begin_uniform(floe_share share, const floe_lorenzo_encode_call *call,
-                                         const floe_lorenzo_uniform *even)
+                                         const floe_lorenzo_uniform *uniform)
 {
     static_assert(FLOE_MAX_RANK == 4 && sizeof(floe_dev_chunk) % 8 == 0 && offsetof(floe_dev_chunk, origin) % 8 == 0,
                   "words of 8 bytes");
     enum { WORDS = sizeof(floe_dev_chunk) / 8, ORIGIN = offsetof(floe_dev_chunk, origin) / 8 };
     const uint64_t nwords = call->grid.nchunks * WORDS, nthreads = (uint64_t)share.nblocks * blockDim.x;
     for (uint64_t i = (uint64_t)share.block * blockDim.x + threadIdx.x; i < nwords; i += nthreads) {
-        uint64_t word = ((const uint64_t *)&even->chunk)[i % WORDS];
+        uint64_t word = ((const uint64_t *)&uniform->chunk)[i % WORDS];
         if (i % WORDS == ORIGIN) {
             uint32_t rest = (uint32_t)(i / WORDS);
 #pragma unroll
             for (int a = FLOE_MAX_RANK - 1; a >= 0; a--) {
-                word += (uint64_t)(even->step[a] * (int64_t)(rest % even->along[a]));
-                rest /= even->along[a];
+                word += (uint64_t)(uniform->step[a] * (int64_t)(rest % uniform->along[a]));
+                rest /= uniform->along[a];
             }
         }
         ((uint64_t *)call->chunks)[i] = word;

@@ -18,7 +18,7 @@ struct beginning {
     struct plan {
         uint64_t nchunks; /* that are begun; 0: all by another kernel */
         bool is_uniform;
-        floe_lorenzo_uniform even; /* without quantizer, but where no value decides anything */
+        floe_lorenzo_uniform uniform; /* without quantizer, but where no value decides anything */
     };
     static constexpr bool INTEGERS = false;
 
@@ -33,7 +33,7 @@ struct beginning {
     FLOE_DEV void early(const call *c, const plan *p, int *votes)
     {
         if (p->is_uniform)
-            floe_lorenzo_begin_uniform({0, 1}, c, &p->even);
+            floe_lorenzo_begin_uniform({0, 1}, c, &p->uniform);
         else
             floe_lorenzo_begin_block(c, 0, p->nchunks, NULL, votes);
     }
@@ -44,7 +44,7 @@ struct beginning {
     template <bool EVEN> FLOE_DEV void ready(const call *c, const plan *p, const params *known, int *votes)
     {
         if (EVEN)
-            floe_lorenzo_begin_uniform(floe_share_all(), c, &p->even);
+            floe_lorenzo_begin_uniform(floe_share_all(), c, &p->uniform);
         else if (blockIdx.x == 0)
             floe_lorenzo_begin_block(c, 0, p->nchunks, &known->quantizer, votes);
     }
@@ -58,7 +58,7 @@ int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_r
     const uint64_t most = call->field.rank == FLOE_SAMPLE_AXES ? VOTES_AT_ONCE : CHUNKS_AT_ONCE;
     beginning::plan plan = {0, false, {}};
     plan.is_uniform = (!job->scans || call->grid.nchunks <= most) &&
-                      floe_lorenzo_uniform_of(call, job->scans ? NULL : &params->quantizer, &plan.even);
+                      floe_lorenzo_uniform_of(call, job->scans ? NULL : &params->quantizer, &plan.uniform);
     const bool few = plan.is_uniform || call->grid.nchunks <= most;
     plan.nchunks = few ? call->grid.nchunks : 0;
     const resolve_begin<beginning> begin = {call, &plan, params, floe_lorenzo_begin_blocks(call)};

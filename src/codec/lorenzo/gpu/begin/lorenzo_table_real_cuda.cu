@@ -15,6 +15,7 @@
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "field/runs_cuda.cuh"
 #include "stage/quantizer/quantizer_init_math.h"
+#include "stage/quantizer/quantizer_math.h"
 
 namespace
 {
@@ -58,7 +59,7 @@ union workspace {
     uint64_t keys[SORT_KEYS];
 };
 
-/* What a block knows of the chunk at hand. */
+/* What a block holds of the chunk at hand. */
 struct table {
     const floe_dev_chunk *chunk;
     floe_table_slot *slots;

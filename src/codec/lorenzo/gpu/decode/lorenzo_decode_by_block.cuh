@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decoding a tile on the plain path by a block, a run of steps a warp: for fields of so few tiles that the latency of one warp that
- * walks through all steps would be all there is. A warp finds its words by what the steps before say of their widths, and
- * sums its residuals up as if there was no plane before. Then all tell each other their last planes in shared memory: what
+ * walks through all steps would be all there is. A warp finds its words by what the steps before hold of their widths, and
+ * sums its residuals up as if there was no plane before. Then all exchange their last planes in shared memory: what
  * the planes before come to is a few sums, and what follows stays inside a plane. Rank 2 and 3, encoder pack.
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_BY_BLOCK_CUH
@@ -10,7 +10,7 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -28,7 +28,7 @@ struct alignas(16) narrow4 {
     narrow v[4];
 };
 
-/* What the warps of a tile tell one another; shared memory. */
+/* What the warps of a tile exchange; shared memory. */
 template <int RANK> struct split_sums {
     narrow4 last[SPLIT_WARPS][shape<RANK>::PLANE / 4][FLOE_WARP]; /* p of the run's last plane, from 0 on */
     narrow corner[SPLIT_WARPS];                                   /* what the run adds to it */
@@ -227,6 +227,6 @@ FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real st
                    : decode_split_cut<RANK>(t, mode, base, step, source, split_sums_at<RANK>(stage));
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

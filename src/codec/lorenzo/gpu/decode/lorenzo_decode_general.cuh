@@ -8,13 +8,13 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_plain.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 /* Of a mask, this lane's group of each step. */
 typedef uint32_t lane_mask[FLOE_TILE_STEPS];
 
-/* What the words of a tile say before the body. */
+/* What the words of a tile hold before the body. */
 struct prefix {
     bool exceptions, signs;
     lane_mask valid; /* cells inside the field without an exception */
@@ -281,7 +281,7 @@ struct pack_opener {
     }
 };
 
-/* words: of the tile, in device memory, as many as the entry says. */
+/* words: of the tile, in device memory, as many as the entry has. */
 template <int RANK, class Opener>
 static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chunk, uint32_t tile, uint32_t entry,
                                                       const uint32_t *words, const Opener &opener)
@@ -312,6 +312,6 @@ static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chun
     return open && emit_numbers<RANK>(t, z, p, entry, base, source) ? TILE_DONE : TILE_BAD;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

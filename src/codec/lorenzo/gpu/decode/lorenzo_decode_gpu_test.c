@@ -245,7 +245,7 @@ static floe_status check_same(const stream *s, const output *box, int layout, de
     lay_output(s, layout, &o);
     floe_huffman_decoder *decoders = d->call.decoders;
     if (s->params.preset ==
-        FLOE_PRESET_FAST) /* codebooks are not awaited, and come all the same where damage says so */
+        FLOE_PRESET_FAST) /* codebooks are not awaited, and come all the same where damage claims so */
         d->call.decoders = NULL;
     uint8_t *memory = decode_on_gpu(s, &o, d, FLOE_OK, &have);
     d->call.decoders = decoders;

@@ -5,7 +5,7 @@
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
-namespace
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -20,7 +20,7 @@ enum {
 /* A tile's entry and words. */
 struct tile_words {
     uint32_t entry, encoder;
-    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries say */
+    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries hold */
 };
 
 FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot)
@@ -150,6 +150,6 @@ FLOE_DEV outcome decode_slot(const floe_lorenzo_decode_call &call, uint32_t slot
     return f.chunk ? decode_found(f, stage) : TILE_DONE;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

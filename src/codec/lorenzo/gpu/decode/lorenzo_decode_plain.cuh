@@ -10,8 +10,8 @@
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_tile.cuh"
 
 /* Residuals of a step -> its integers, in the registers of a warp: what floe_lorenzo_decode_step does. Numbers are integers,
- * which wrap, or floats, as long as a bound on all sums says that they stay exact. */
-namespace
+ * which wrap, or floats, as long as a bound on all sums shows that they stay exact. */
+namespace FLOE_LORENZO_DECODING
 {
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------ */
@@ -463,7 +463,7 @@ FLOE_DEV outcome decode_plain(const target &t, uint32_t mode, floe_int base, flo
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
 }
 
-/* Whether an entry is that of a tile for the plain path, as far as it tells alone. */
+/* Whether an entry is that of a tile for the plain path, as far as it alone shows. */
 FLOE_DEV bool entry_is_plain(uint32_t entry)
 {
     const uint32_t others = ~((uint32_t)FLOE_TILE_NWORDS_MASK | 3u << FLOE_TILE_MODE_SHIFT);
@@ -479,6 +479,6 @@ template <int RANK> FLOE_DEV bool entry_is_plain(uint32_t entry, floe_quantizer_
 }
 static_assert(FLOE_TILE_CODED == 0, "no other bits in its entry");
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

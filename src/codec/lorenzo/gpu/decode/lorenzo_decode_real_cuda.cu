@@ -10,6 +10,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_DECODING;
+
 enum {
     /* Encoder huffman: one block a multiprocessor, whose warps share the tables of a chunk. */
     HUFFMAN_WARPS = 12,        /* of 168 registers; fewer where a block has less shared memory */
@@ -38,7 +40,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void lorenzo
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     const uint32_t warp = threadIdx.x / FLOE_WARP, slot = blockIdx.x * PACK_WARPS + warp;
-    /* the same for all lanes, whatever others tell meanwhile */
+    /* the same for all lanes, whatever others report meanwhile */
     if (slot < call.max_slots && !__any_sync(FLOE_ALL_LANES, has_failed(call)))
         report_status(call, decode_slot(call, slot, stages + warp * STAGE_WORDS));
 }

@@ -16,7 +16,10 @@
 #include "stage/pack/pack.h"
 #include "stage/quantizer/quantizer_math.h"
 
-namespace
+/* Names of these decode/ headers; what they stand for differs from one element type to the other. */
+#define FLOE_LORENZO_DECODING FLOE_R(floe_lorenzo_decoding)
+
+namespace FLOE_LORENZO_DECODING
 {
 
 enum {
@@ -31,15 +34,7 @@ enum {
 enum { FEW_PLANES = 4, WINDOW_MARGIN = 4 + FEW_PLANES };
 static_assert(FLOE_PACK_STEP_WORDS + WINDOW_MARGIN + 4 <= STAGE_WORDS, "a step at least");
 
-/* A group is 8 rows of 4 values. */
-template <int RANK> struct shape {
-    enum {
-        GZ = RANK == 1   ? 1
-             : RANK == 2 ? 8
-                         : 2, /* planes of a step and of a group */
-        PLANE = GROUP / GZ    /* values of a group in one of them */
-    };
-};
+template <int RANK> using shape = floe_group_shape<RANK>;
 
 /* ---- where cells go ------------------------------------------------------------------------------------------------ */
 
@@ -68,38 +63,29 @@ FLOE_DEV void clip(uint64_t lo, uint64_t hi, uint64_t at, uint32_t n, uint32_t *
     *end = hi <= at ? 0 : (uint32_t)floe_min64(hi - at, n);
 }
 
-/* floe_view_tile with 32 bits and a constant rank, as a warp does this for each tile; and the region. */
+/* Where the tile lies, and the region. */
 template <int RANK> FLOE_DEV target target_of(const floe_dev_chunk *chunk, uint32_t tile)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(RANK);
-    const floe_view *v = &chunk->view;
     const uint64_t *lo = chunk->region_lo, *hi = chunk->region_hi;
-    const uint32_t tiles_x = (uint32_t)v->tiles[FLOE_VIEW_X], tiles_y = (uint32_t)v->tiles[FLOE_VIEW_Y];
-    const uint32_t tiles_z = (uint32_t)v->tiles[FLOE_VIEW_Z];
-    const uint32_t tx = tile % tiles_x, rest = tile / tiles_x;
-    const uint32_t ty = RANK == 3 ? rest % tiles_y : 0, plane = RANK == 3 ? rest / tiles_y : rest;
-    const uint32_t tz = RANK == 1 ? 0 : plane % tiles_z, batch = RANK == 1 ? plane : plane / tiles_z;
-    const uint64_t x = (uint64_t)tx * (RANK == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x);
-    const uint64_t y = (uint64_t)ty * g.step_y, z = (uint64_t)tz * FLOE_TILE_STEPS * g.step_z;
+    const floe_tile_place p = floe_tile_place_of<RANK>(&chunk->view, tile);
+    const uint64_t x = p.x, y = p.y, z = p.z;
     target t;
     cells *in = &t.in, *out = &t.out;
-    in->z0 = in->y0 = in->x0 = 0;
-    in->x1 = floe_view_clip(v->extent[FLOE_VIEW_X], x, RANK == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x);
-    in->y1 = RANK < 3 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Y], y, g.step_y);
-    in->z1 = RANK == 1 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Z], z, FLOE_TILE_STEPS * g.step_z);
-    t.nsteps = RANK == 1 ? (in->x1 + g.step_x - 1) / g.step_x : (in->z1 + g.step_z - 1) / g.step_z;
-    t.ncells = in->z1 * in->y1 * in->x1;
+    *in = {0, p.nz, 0, p.ny, 0, p.nx};
+    t.nsteps = p.nsteps;
+    t.ncells = p.ncells;
     clip(lo[FLOE_VIEW_Z], hi[FLOE_VIEW_Z], z, in->z1, &out->z0, &out->z1);
     clip(lo[FLOE_VIEW_Y], hi[FLOE_VIEW_Y], y, in->y1, &out->y0, &out->y1);
     clip(lo[FLOE_VIEW_X], hi[FLOE_VIEW_X], x, in->x1, &out->x0, &out->x1);
-    t.wanted = batch >= lo[FLOE_VIEW_BATCH] && batch < hi[FLOE_VIEW_BATCH] && out->z0 < out->z1 && out->y0 < out->y1 &&
-               out->x0 < out->x1;
+    t.wanted = p.batch >= lo[FLOE_VIEW_BATCH] && p.batch < hi[FLOE_VIEW_BATCH] && out->z0 < out->z1 &&
+               out->y0 < out->y1 && out->x0 < out->x1;
     t.steps_wanted = RANK == 1 ? (out->x1 + g.step_x - 1) / g.step_x : (out->z1 + g.step_z - 1) / g.step_z;
     t.z = chunk->stride[FLOE_VIEW_Z];
     t.y = chunk->stride[FLOE_VIEW_Y];
     t.x = chunk->stride[FLOE_VIEW_X];
     t.origin = (floe_real *)chunk->origin;
-    t.at = (int64_t)(batch - lo[FLOE_VIEW_BATCH]) * chunk->stride[FLOE_VIEW_BATCH] +
+    t.at = (int64_t)(p.batch - lo[FLOE_VIEW_BATCH]) * chunk->stride[FLOE_VIEW_BATCH] +
            (int64_t)(z - lo[FLOE_VIEW_Z]) * t.z + (int64_t)(y - lo[FLOE_VIEW_Y]) * t.y +
            (int64_t)(x - lo[FLOE_VIEW_X]) * t.x;
     const uint32_t nout = (out->z1 - out->z0) * (out->y1 - out->y0) * (out->x1 - out->x0);
@@ -242,7 +228,7 @@ FLOE_DEV void window_need(word_window &w, uint32_t n)
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 
-/* What a step says of its groups, this lane's or all of them. */
+/* What a step holds of its groups, this lane's or all of them. */
 struct step_head {
     uint32_t width, most, total; /* total: words of value planes */
     bool flat;
@@ -562,6 +548,6 @@ template <class T> FLOE_DEV void source_residuals(huffman_source &p, uint32_t s,
 
 FLOE_DEV bool source_at_end(const huffman_source &) { return true; }
 
-} // namespace
+} // namespace FLOE_LORENZO_DECODING
 
 #endif

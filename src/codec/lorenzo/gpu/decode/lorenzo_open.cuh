@@ -22,7 +22,7 @@ enum {
     RUN = 16 /* entries of a thread at a time: with 256 threads, all of a chunk of 128 MiB of f32 */
 };
 
-/* What a block knows of its chunk; in shared memory. */
+/* What a block holds of its chunk; in shared memory. */
 struct opening {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the stream's field, and of a full chunk of it */
     uint64_t nchunks, slots;                             /* of the whole grid; of a chunk, as this call numbers them */
@@ -90,7 +90,7 @@ FLOE_DEV void load_run(const uint32_t *words, uint64_t at, uint64_t n, uint64_t 
         run[i] = mine + i < n && at + mine + i < nwords ? words[at + mine + i] : 0;
 }
 
-/* The first entries of this thread, before anybody knows whether the header is right: those that it says are there, inside
+/* The first entries of this thread, before it is known whether the header is right: those that it claims are there, inside
  * the chunk. They are on their way with the header; others may be looked at before they are settled. */
 FLOE_DEV void load_entries(const uint8_t *chunk, uint64_t nbytes, uint32_t run[RUN])
 {
@@ -152,14 +152,14 @@ FLOE_DEV uint64_t count_chunks(const floe_lorenzo_decode_call &call, const openi
 }
 
 /* Counts chunks, and their slots: all there are, shared out among the chunks. One thread. */
-FLOE_DEV void set_grid(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, opening *o)
+FLOE_DEV void set_grid(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected, opening *o)
 {
-    bool same = guess.nchunks != 0;
+    bool same = expected.nchunks != 0;
     for (uint32_t i = 0; i < FLOE_MAX_RANK; i++)
-        same &= i >= call.field.rank || (o->shape[i] == guess.shape[i] && o->chunk[i] == guess.chunk[i]);
+        same &= i >= call.field.rank || (o->shape[i] == expected.shape[i] && o->chunk[i] == expected.chunk[i]);
     o->as_expected = same;
-    o->nchunks = same ? guess.nchunks : count_chunks(call, o);
-    o->slots = same ? guess.slots : 0;
+    o->nchunks = same ? expected.nchunks : count_chunks(call, o);
+    o->slots = same ? expected.slots : 0;
     if (!same && o->nchunks)
         o->slots = floe_min64(call.max_slots / o->nchunks, FLOE_DEV_MOST_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
 }
@@ -177,18 +177,18 @@ FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, const opening *o)
 
 /* First cell and extent of a chunk. True: it is the full one of the guess, which o->c is from the beginning on, and its
  * origin is set. */
-FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, uint64_t chunk,
-                        opening *o, uint64_t *lo, uint64_t *extent)
+FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
+                        uint64_t chunk, opening *o, uint64_t *lo, uint64_t *extent)
 {
-    bool full = o->as_expected && guess.all;
+    bool full = o->as_expected && expected.all;
     int64_t at = 0;
     if (!o->as_expected) {
         floe_grid_cut(call.field.rank, o->shape, o->chunk, chunk, lo, extent);
         return false;
     }
     uint32_t index = (uint32_t)chunk; /* division of 32 bits is much cheaper */
-    for (uint32_t i = call.field.rank; i-- > 0; index /= guess.along[i]) {
-        lo[i] = index % guess.along[i] * o->chunk[i];
+    for (uint32_t i = call.field.rank; i-- > 0; index /= expected.along[i]) {
+        lo[i] = index % expected.along[i] * o->chunk[i];
         extent[i] = floe_min64(o->chunk[i], o->shape[i] - lo[i]);
         full &= extent[i] == o->chunk[i];
         at += (int64_t)lo[i] * call.field.stride[i];
@@ -198,12 +198,12 @@ FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo
 }
 
 /* A chunk of the grid, of which the header's words are there. One thread. */
-FLOE_DEV void validate_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess,
+FLOE_DEV void validate_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
                              uint64_t chunk, const floe_dev_record &record, opening *o)
 {
     uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
     floe_dev_chunk *c = &o->c;
-    if (!cut_chunk(call, guess, chunk, o, lo, extent)) {
+    if (!cut_chunk(call, expected, chunk, o, lo, extent)) {
         floe_view_of(call.field.rank, extent, false, &c->view);
         c->ncells = 1;
         for (uint32_t i = 0; i < call.field.rank; i++)
@@ -298,11 +298,11 @@ FLOE_DEV void place_none(uint64_t nslots, floe_lorenzo_slot *slots)
 /* ---- a chunk ------------------------------------------------------------------------------------------------------- */
 
 /* Nothing is known yet. The block synchronizes later. */
-FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &guess, opening *o)
+FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &expected, opening *o)
 {
     static_assert(sizeof o->c % 4 == 0, "whole words");
     for (uint32_t k = threadIdx.x; k < sizeof o->c / 4; k += blockDim.x)
-        ((uint32_t *)&o->c)[k] = ((const uint32_t *)&guess.full)[k];
+        ((uint32_t *)&o->c)[k] = ((const uint32_t *)&expected.full)[k];
     if (threadIdx.x != 0)
         return;
     o->idle = true;
@@ -311,10 +311,10 @@ FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &guess, opening *o)
 }
 
 /* First of all. */
-FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, uint64_t chunk,
-                         opening *o)
+FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
+                         uint64_t chunk, opening *o)
 {
-    opening_begin(guess, o);
+    opening_begin(expected, o);
     if (threadIdx.x != 0)
         return;
     call.book_at[chunk] = UINT64_MAX; /* whatever becomes of it: books are read next */
@@ -336,12 +336,12 @@ FLOE_DEV void load_chunk(const floe_lorenzo_decode_call &call, const floe_dev_re
 }
 
 /* Opens a chunk that load_chunk has begun with, in a grid that o has; the chunk's status. The whole block. */
-FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess,
+FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
                              uint64_t chunk, const floe_dev_record &record, opening *o, uint32_t run[RUN])
 {
     settle_entries(chunk_at(call, record), record.nbytes, call.field.dtype, run);
     if (threadIdx.x == 0)
-        validate_chunk(call, guess, chunk, record, o);
+        validate_chunk(call, expected, chunk, record, o);
     __syncthreads();
     if (o->idle)
         return o->status;
@@ -392,7 +392,7 @@ FLOE_DEV void find_grid(const floe_open_job &job, const floe_peek &peek, opening
     for (uint32_t i = 0; i < FLOE_MAX_RANK; i++)
         o->shape[i] = i < call.field.rank ? job.shape[i] : 0;
     if (ok)
-        set_grid(call, job.guess, o);
+        set_grid(call, job.expected, o);
 }
 
 /* Opens a chunk of the grid, which may turn out to have fewer; the grid is found out while the chunk is loaded. What came of
@@ -402,8 +402,8 @@ FLOE_DEV uint32_t open_by_block(const floe_open_job &job, uint64_t nbytes, uint6
     const floe_lorenzo_decode_call &call = job.call;
     uint32_t status = FLOE_ERR_FORMAT, run[RUN];
     floe_dev_record record = {0, 0, 0};
-    open_begin(call, job.guess, chunk, o);
-    if (nbytes <= job.nbytes && floe_peek_load(call.stream, nbytes, job.guess.nchunks, chunk, &peek)) {
+    open_begin(call, job.expected, chunk, o);
+    if (nbytes <= job.nbytes && floe_peek_load(call.stream, nbytes, job.expected.nchunks, chunk, &peek)) {
         const uint64_t nchunks = peek.footer[2];
         const bool is_there = chunk < nchunks && floe_peek_record(&peek, nbytes, nchunks, &record);
         if (is_there)
@@ -414,7 +414,7 @@ FLOE_DEV uint32_t open_by_block(const floe_open_job &job, uint64_t nbytes, uint6
         if (o->nchunks > 0 && chunk >= o->nchunks)
             status = FLOE_OK;
         else if (o->nchunks > 0 && o->nchunks == nchunks && is_there)
-            status = open_chunk(call, job.guess, chunk, record, o, run);
+            status = open_chunk(call, job.expected, chunk, record, o, run);
     }
     open_end(call, chunk, status, o);
     return status;

@@ -38,7 +38,7 @@ __global__ __launch_bounds__(MAX_THREADS) void lorenzo_open_kernel(const __grid_
     __shared__ opening o;
     __shared__ floe_peek peek;
     if (job.call.records) {
-        open_recorded(job.call, job.guess, blockIdx.x, &o);
+        open_recorded(job.call, job.expected, blockIdx.x, &o);
         return;
     }
     if (blockIdx.x == 0 && threadIdx.x == 0)

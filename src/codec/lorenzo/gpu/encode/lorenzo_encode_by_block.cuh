@@ -2,7 +2,7 @@
 /*
  * Encoding a tile on the plain path by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
  * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
- * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
+ * one; what it needs of the plane before its own steps it quantizes itself. The numbers and words are those of
  * lorenzo_encode_plain.cuh and lorenzo_encode_half2.cuh, whose steps these are. Of f32 alone.
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
@@ -35,7 +35,7 @@ struct split_part {
     bool unfit, inexact; /* as in plain_result */
 };
 
-/* What the warps of a block tell one another; shared memory. */
+/* What the warps of a block exchange; shared memory. */
 struct split_shared {
     uint32_t costs[SPLIT_WARPS];
     split_part parts[SPLIT_WARPS];
@@ -132,7 +132,7 @@ FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border &b, b
     return mode;
 }
 
-/* The walk as it is behind step s: of that the last plane says it all. */
+/* The walk as it is behind step s: of that the last plane holds it all. */
 template <int RANK, bool WHOLE> FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<RANK> &w)
 {
     enum { FROM = GROUP - shape<RANK>::PLANE };
@@ -170,7 +170,7 @@ FLOE_DEV plain_result split_sum(const split_tile &t, split_shared &sh, split_par
 FLOE_DEV uint32_t split_first() { return SPLIT_STEPS * split_warp(); }
 FLOE_DEV uint32_t split_end(const split_tile &t) { return min(split_first() + SPLIT_STEPS, t.nsteps); }
 
-/* Those from s on, which come after what w says. */
+/* Those from s on, which come after what w holds. */
 template <int RANK, bool WHOLE>
 FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step_walk<RANK> &w, checks &c,
                           split_part &part)
@@ -189,7 +189,7 @@ FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step
     part.inexact |= w.inexact;
 }
 
-/* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide says. */
+/* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide holds. */
 template <int RANK, bool WHOLE>
 FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_walk<RANK> &wide, checks &c,
                                     split_part &part)

@@ -170,7 +170,7 @@ FLOE_DEV uint32_t take_holes(const plain_tile &t, uint32_t s, const uint32_t *bu
     return holes;
 }
 
-/* Body from word body_at on, holes as holes_out says; the base is put before the body, and returned. The first step is on its
+/* Body from word body_at on, holes as holes_out has it; the base is put before the body, and returned. The first step is on its
  * way to buffer. */
 template <int RANK, bool BY_SUM>
 FLOE_DEV plain_result encode_fill_steps(const plain_work &work, floe_uint pattern, const sink &out, uint32_t body_at,

@@ -59,7 +59,7 @@ static void one_byte_too_small(void **state)
     check_room(&c, run_first);
 }
 
-/* A second attempt does nothing unless asked to; then it does all again. */
+/* A second attempt does nothing unless it is requested; then it does all again. */
 static void second_attempt(void **state)
 {
     (void)state;

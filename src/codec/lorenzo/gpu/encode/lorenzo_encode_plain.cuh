@@ -3,7 +3,7 @@
  * Encoding a tile on the plain path: quantizer LINEAR, no exception, contiguous along x. All numbers of a lane's group stay in
  * registers.
  *
- * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
+ * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths show afterwards:
  * additions of floats run at twice the rate of those of integers. Tiles of f32 begin in lorenzo_encode_half2.cuh, and come here
  * where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those of
  * pack.h. Where numbers are too narrow a tile is done again, on the general path, which whatever else is unfit takes, too

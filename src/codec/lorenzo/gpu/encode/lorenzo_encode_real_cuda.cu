@@ -61,7 +61,7 @@ FLOE_DEV void stats_begin(tile_stats &m, uint32_t chunk)
     m.error = m.pw_error = 0;
 }
 
-/* Lane 0 alone knows what lies there. */
+/* Lane 0 alone has what lies there. */
 FLOE_DEV void stats_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, tile_stats &m)
 {
     if (floe_lane() != 0 || m.chunk == chunk)
@@ -115,7 +115,7 @@ FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call,
     if (floe_lane() == 0 && t.count) {
         atomicAdd(&chunk->stats[attempt].nexceptions, (unsigned long long)t.count);
         atomicAdd(&chunk->stats[attempt].nliterals, (unsigned long long)t.nliterals);
-        __threadfence(); /* before the tile's size is there, see floe_place_decide_retry */
+        __threadfence(); /* before the tile's size is there, see floe_lorenzo_chunks_retry */
     }
     return r;
 }
@@ -237,7 +237,9 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * UNALIGNED_WORDS + warp * 2 * half_words;
     tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, all_stats[warp]};
     stats_begin(maker.m, FLOE_PLACE_NONE);
-    floe_place_run(call, call.place_state[attempt], sh, stage, half_words, half_words, spill, RAW_WORDS, maker);
+    const floe_lorenzo_places layout = {call, attempt};
+    const floe_place_stage tiles = {stage, half_words, half_words, spill, RAW_WORDS};
+    floe_place_run(layout, maker, sh, tiles);
     stats_flush(call, attempt, maker.m);
 }
 
@@ -293,7 +295,7 @@ template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &
         prefetch_step<RANK>(reload_rows<RANK>(work->tile), 0);
 }
 
-/* A warp begins with the slot of its own number, and knows one slot ahead; a thread owns a group of each step. */
+/* A warp begins with the slot of its own number, and has one slot ahead; a thread owns a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
@@ -304,7 +306,6 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     __shared__ uint32_t wanted;
     if (!is_wanted(call, attempt, &wanted))
         return;
-    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_slots(&call.grid);
     drafter &own = drafters[warp];
     uint32_t *buffer = buffers + warp * UNALIGNED_WORDS, turn = 0;
@@ -317,7 +318,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
         const workplace at = {buffer, own.works + turn};
         if (drafted && reload(at.work->tile.fit))
             fetch_first<RANK, false>(at);
-        const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
+        const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&floe_lorenzo_head_of(call, attempt)->drafts, 1u) : 0;
         const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
         turn ^= 1;
         if (next < nslots && is_drafted(call, attempt, next))

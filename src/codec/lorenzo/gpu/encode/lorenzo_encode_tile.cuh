@@ -180,7 +180,7 @@ template <int WIDEST, bool ALL, class Values>
 FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Values &u, uint32_t width, bool flat, bool present)
 {
     const step_widths w = widths_of<ALL>(width, flat, present);
-    uint32_t bytes[8], low[4]; /* meanwhile, whatever they say */
+    uint32_t bytes[8], low[4]; /* meanwhile, whatever they hold */
     floe_bytes_of_lane<0>(u, bytes);
     floe_planes_low(bytes, low);
     const uint32_t planes = width_planes(w), above = ALL || present ? width - w.least : 0;

@@ -11,16 +11,7 @@ namespace FLOE_LORENZO_ENCODING
 
 /* ---- geometry ------------------------------------------------------------------------------------------------------ */
 
-/* A group is 8 rows of 4 values. */
-template <int RANK> struct shape {
-    enum {
-        GZ = RANK == 1   ? 1
-             : RANK == 2 ? 8
-                         : 2, /* planes of a step and of a group */
-        PLANE = GROUP / GZ,   /* values of a group in one of them */
-        ROWS = PLANE / 4
-    };
-};
+template <int RANK> using shape = floe_group_shape<RANK>;
 
 /* A tile that takes the plain path. By value. */
 struct plain_tile {
@@ -36,38 +27,24 @@ FLOE_DEV bool is_halved(const floe_quantizer *z) { return z->step >= (FLOE_REAL_
 
 template <class V> FLOE_DEV V reload(const V &v) { return *(const volatile V *)&v; }
 
-/* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
 template <int RANK> FLOE_DEV plain_tile plain_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(RANK);
     const floe_view *v = &chunk->view;
     plain_tile t;
     t.fit = v->rank == RANK && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && is_halved(&chunk->quantizer) &&
             chunk->stride[FLOE_VIEW_X] == 1;
     if (!t.fit)
         return t;
-    const uint32_t tiles_x = (uint32_t)v->tiles[FLOE_VIEW_X], tiles_y = (uint32_t)v->tiles[FLOE_VIEW_Y];
-    const uint32_t tiles_z = (uint32_t)v->tiles[FLOE_VIEW_Z];
-    const uint32_t tx = tile % tiles_x, rest = tile / tiles_x;
-    const uint32_t ty = RANK == 3 ? rest % tiles_y : 0, plane = RANK == 3 ? rest / tiles_y : rest;
-    const uint32_t tz = RANK == 1 ? 0 : plane % tiles_z, batch = RANK == 1 ? plane : plane / tiles_z;
-    const uint64_t x = (uint64_t)tx * (RANK == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x);
-    const uint64_t y = (uint64_t)ty * g.step_y, z = (uint64_t)tz * FLOE_TILE_STEPS * g.step_z;
+    const floe_tile_place p = floe_tile_place_of<RANK>(v, tile);
     t.z = chunk->stride[FLOE_VIEW_Z];
     t.y = chunk->stride[FLOE_VIEW_Y];
-    t.origin = (const floe_real *)chunk->origin + (int64_t)batch * chunk->stride[FLOE_VIEW_BATCH] + (int64_t)x +
-               (int64_t)y * t.y + (int64_t)z * t.z;
-    if (RANK == 1) {
-        t.nx = floe_view_clip(v->extent[FLOE_VIEW_X], x, FLOE_TILE_VALUES);
-        t.ny = t.nz = 1;
-        t.nsteps = (t.nx + g.step_x - 1) / g.step_x;
-    } else {
-        t.nx = floe_view_clip(v->extent[FLOE_VIEW_X], x, g.step_x);
-        t.ny = RANK == 2 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Y], y, g.step_y);
-        t.nz = floe_view_clip(v->extent[FLOE_VIEW_Z], z, FLOE_TILE_STEPS * g.step_z);
-        t.nsteps = (t.nz + g.step_z - 1) / g.step_z;
-    }
-    t.ncells = t.nz * t.ny * t.nx;
+    t.origin = (const floe_real *)chunk->origin + (int64_t)p.batch * chunk->stride[FLOE_VIEW_BATCH] + (int64_t)p.x +
+               (int64_t)p.y * t.y + (int64_t)p.z * t.z;
+    t.nz = p.nz;
+    t.ny = p.ny;
+    t.nx = p.nx;
+    t.nsteps = p.nsteps;
+    t.ncells = p.ncells;
     const uint64_t uneven = (uint64_t)(uintptr_t)t.origin | (RANK > 1 ? (uint64_t)t.z * sizeof(floe_real) : 0) |
                             (RANK > 2 ? (uint64_t)t.y * sizeof(floe_real) : 0);
     t.whole = t.ncells == FLOE_TILE_VALUES && uneven % 16 == 0;
@@ -378,7 +355,7 @@ FLOE_DEV linear reload_linear(const linear &z)
     return l;
 }
 
-/* What the values of a tile tell about exceptions: all as one look at the end. */
+/* What the values of a tile show about exceptions: all as one look at the end. */
 struct checks {
     floe_real error; /* largest |x - y| */
     int32_t least;   /* smallest x - y as the pattern of its high word: INT_MIN is -0, which only -0 gives */
@@ -416,7 +393,7 @@ FLOE_DEV double largest_of(double a, double b, double c)
 {
     b = fabs(b);
     c = fabs(c);
-    b = c > b ? c : b; /* where a NaN gets lost, `far` knows of it */
+    b = c > b ? c : b; /* where a NaN gets lost, `far` has it */
     return b > a ? b : a;
 }
 

@@ -1,86 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles of a call of this codec to their places: records stand one behind another, and where a tile goes is known only when all
- * before it are made. A persistent kernel whose warps take tile slots in order; while a warp makes a tile into its stage, one
- * warp of the grid finds out where the one before belongs. A kernel of tiles is
+ * What codec/placer needs of this codec: what stands around a chunk's tiles, and what is decided when all are made.
  *
- *   a maker     struct with three members, each called by a whole warp:
- *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early.
- *                                                         The warp is synchronized before and after
- *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
- *                                                         t.nwords, t.entry, t.raw
- *                 void raw(const floe_place_tile &t, uint32_t *dst)
- *                                                         t.raw only: its t.nwords words, which make has not written
- *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run, by all threads, with
- *                 state   call.place_state[...], cleared: call.place_nbytes
- *                 stage   half_words of shared memory, of this warp, and as many `apart` words behind
- *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
- *                         is not raw has half_words + spill_words at most
- *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
- *
- * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
+ * Written by it: entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
  * but for the checksum; *end. Nothing at or beyond capacity: that sets *status, unless all is going to be done again: the
  * first attempt of a fast call that is lossy finds that out, too, as judge does for others.
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_PLACE_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_PLACE_CUH
 
-#include "backend/device.cuh"
-#include "backend/device_scan.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/placer/placer.cuh"
 
-enum { FLOE_PLACE_WARPS = FLOE_BATCH_TILES, FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS };
-
-/* ---- state --------------------------------------------------------------------------------------------------------- */
-
-/* head | place of each chunk | a word for each slot. */
-typedef struct floe_place_head {
-    uint32_t ticket;   /* 0: the scanner; i: slot i - 1 */
+/* The placer's head, with this codec's counters. */
+typedef struct floe_lorenzo_head {
+    uint32_t ticket;
     uint32_t drafts;   /* slots taken to be drafted, behind those that warps begin with */
     uint64_t decision; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
     uint64_t copied;   /* few tiles: how many are where they belong, counted only before all is done again */
     uint32_t late;     /* few tiles: which one is looked at next for a block that has not begun */
     uint32_t pad[9];
-} floe_place_head;
-static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
+} floe_lorenzo_head;
+static_assert(sizeof(floe_lorenzo_head) == sizeof(floe_place_head), "it lies over that one");
 
-/* What a slot's tile has in words, then where it belongs, in words from the start of the stream; 0 until that is known. */
-#define FLOE_PLACE_IS_SIZE  ((uint64_t)1 << 62)
-#define FLOE_PLACE_IS_THERE ((uint64_t)1 << 63)
-
-typedef struct floe_place_state {
-    floe_place_head *head;
-    uint64_t *slots;
-    uint64_t *starts; /* of each chunk's payload: FLOE_PLACE_IS_THERE and the place */
-} floe_place_state;
-
-static __host__ __device__ inline uint64_t floe_place_slots(const floe_dev_grid *grid)
+FLOE_DEV floe_place_state floe_lorenzo_state_of(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
-    return grid->nchunks * grid->slots;
+    return floe_place_state_of(call.place_state[attempt], call.grid.nchunks);
 }
-
-static inline uint64_t floe_place_state_nbytes(const floe_dev_grid *grid)
+FLOE_DEV floe_lorenzo_head *floe_lorenzo_head_of(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
-    return sizeof(floe_place_head) + 8 * (floe_place_slots(grid) + grid->nchunks);
-}
-
-FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &call, void *state)
-{
-    floe_place_state s;
-    s.head = (floe_place_head *)state;
-    s.starts = (uint64_t *)(s.head + 1);
-    s.slots = s.starts + call.grid.nchunks;
-    return s;
-}
-
-/* Blocks of a kernel with so many to a multiprocessor. */
-static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
-{
-    uint64_t most = floe_place_slots(grid) / FLOE_PLACE_WARPS + 1; /* the scanner */
-    uint64_t fit = (uint64_t)floe_gpu_limits_cuda().processors * blocks_a_processor;
-    return (uint32_t)(most < fit ? most : fit);
+    return (floe_lorenzo_head *)call.place_state[attempt];
 }
 
 /* Few tiles: on how many processors, and their blocks. */
@@ -95,25 +46,17 @@ static inline uint32_t floe_small_blocks(const floe_dev_grid *grid, uint32_t blo
     return grid->slots < most ? grid->slots : most;
 }
 
-/* v: what was last seen there. */
-FLOE_DEV uint64_t floe_place_wait(const uint64_t *p, uint64_t v)
-{
-    for (; !(v & FLOE_PLACE_IS_THERE); v = floe_load_shared_state(p))
-        floe_dev_pause();
-    return v & ~FLOE_PLACE_IS_THERE;
-}
-
 /* ---- chunks -------------------------------------------------------------------------------------------------------- */
 
 /* What stands between a chunk's head and its tiles. */
-typedef struct floe_place_parts {
+typedef struct floe_lorenzo_parts {
     uint32_t ntiles, table_nwords, book_nwords;
-} floe_place_parts;
+} floe_lorenzo_parts;
 
-FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
-                                              uint64_t c)
+FLOE_DEV floe_lorenzo_parts floe_lorenzo_parts_of(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
+                                                  uint64_t c)
 {
-    floe_place_parts p = {0, 0, 0};
+    floe_lorenzo_parts p = {0, 0, 0};
     if (c >= call.grid.nchunks)
         return p;
     p.ntiles = (uint32_t)chunk->view.ntiles;
@@ -124,38 +67,12 @@ FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &ca
     return p;
 }
 
-FLOE_DEV uint64_t floe_place_capacity(const floe_lorenzo_encode_call &call) { return call.capacity / 4; }
+FLOE_DEV uint64_t floe_lorenzo_capacity(const floe_lorenzo_encode_call &call) { return call.capacity / 4; }
 
-FLOE_DEV void floe_place_store(const floe_lorenzo_encode_call &call, uint64_t word, uint32_t value)
+FLOE_DEV void floe_lorenzo_store(const floe_lorenzo_encode_call &call, uint64_t word, uint32_t value)
 {
-    if (word < floe_place_capacity(call))
+    if (word < floe_lorenzo_capacity(call))
         ((uint32_t *)call.stream)[word] = value;
-}
-
-/* The chunk is complete: all that needed its size. Returns where the next record begins (bytes). One lane. */
-FLOE_DEV uint64_t floe_place_finish(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t offset, uint64_t start,
-                                    uint64_t nwords, const floe_place_parts &p)
-{
-    const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
-    floe_dev_chunk *chunk = call.chunks + c;
-    chunk->entries_at = 4 * (start - p.ntiles);
-    chunk->payload_at = 4 * start;
-    chunk->payload_nwords = nwords;
-    chunk->book_nwords = p.book_nwords;
-    call.records[c].offset = offset;
-    call.records[c].nbytes = end - payload;
-    floe_place_store(call, payload / 4 + 14, (uint32_t)nwords);
-    floe_place_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
-    if (end % 8)
-        floe_place_store(call, end / 4, 0);
-    return (end + 7) & ~(uint64_t)7;
-}
-
-/* The payload's first word in a record that begins there. */
-FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
-{
-    return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
-           p.ntiles;
 }
 
 /* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
@@ -164,13 +81,13 @@ FLOE_DEV_COLD void floe_chunk_prefix_write(const floe_lorenzo_encode_call &call,
                                            uint64_t c, uint64_t start, uint32_t me, uint32_t nthreads)
 {
     floe_dev_wait(); /* for the books' words */
-    const floe_place_parts p = floe_place_parts_of(call, chunk, c);
+    const floe_lorenzo_parts p = floe_lorenzo_parts_of(call, chunk, c);
     const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
     const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
     for (uint32_t i = me; i < p.table_nwords; i += nthreads)
-        floe_place_store(call, table_at + i, (uint32_t)(chunk->quantizer.table[i / wide] >> i % wide * 32));
+        floe_lorenzo_store(call, table_at + i, (uint32_t)(chunk->quantizer.table[i / wide] >> i % wide * 32));
     for (uint32_t i = me; i < p.book_nwords; i += nthreads)
-        floe_place_store(call, book_at + i, call.book_words[c * FLOE_HUFFMAN_BOOK_WORDS + i]);
+        floe_lorenzo_store(call, book_at + i, call.book_words[c * FLOE_HUFFMAN_BOOK_WORDS + i]);
     if (me != 0)
         return;
     floe_lorenzo_chunk head;
@@ -187,54 +104,12 @@ FLOE_DEV_COLD void floe_chunk_prefix_write(const floe_lorenzo_encode_call &call,
     head.payload_nwords = 0;
     floe_lorenzo_chunk_words(&head, words);
     for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS - 2; i++)
-        floe_place_store(call, table_at - FLOE_LORENZO_HEADER_WORDS + i, words[i]);
-}
-
-/* ---- the scanner --------------------------------------------------------------------------------------------------- */
-
-/* Places the tiles of slots first..end-1 as they come in, the first one at word `place`; returns the word behind the last. A
- * warp; a lane looks at WINDOW slots at a time. */
-FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t first, uint64_t end, uint64_t place)
-{
-    enum { WINDOW = 4 };
-    const uint32_t lane = floe_lane();
-    while (first < end) {
-        uint32_t v[WINDOW], here = 0, sum = 0;
-        const uint64_t i = first + WINDOW * lane;
-        bool run = true;
-#pragma unroll
-        for (int k = 0; k < WINDOW; k++) {
-            uint64_t s = i + k < end ? floe_load_shared_state(state.slots + i + k) : 0;
-            run &= s != 0;
-            here += run;
-            v[k] = run ? (uint32_t)s : 0; /* less than 2^32 */
-        }
-        uint32_t whole = __ballot_sync(FLOE_ALL_LANES, here == WINDOW);
-        if (lane > (~whole ? (uint32_t)__ffs((int)~whole) - 1 : 32u)) /* behind a gap */
-            here = 0;
-#pragma unroll
-        for (int k = 0; k < WINDOW; k++)
-            sum += k < (int)here ? v[k] : 0;
-        const uint32_t scan = floe_warp_sum_to(sum);
-        uint64_t at = place + (scan - sum);
-#pragma unroll
-        for (int k = 0; k < WINDOW; k++)
-            if (k < (int)here) {
-                floe_store_shared_state(state.slots + i + k, FLOE_PLACE_IS_THERE | at);
-                at += v[k];
-            }
-        place += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
-        const uint32_t count = __reduce_add_sync(FLOE_ALL_LANES, here);
-        first += count;
-        if (count == 0)
-            floe_dev_pause();
-    }
-    return place;
+        floe_lorenzo_store(call, table_at - FLOE_LORENZO_HEADER_WORDS + i, words[i]);
 }
 
 /* Whether there are chunks of which too little is kept, for a second attempt then. By the warp that has seen the sizes of all
  * tiles: who wrote a size had counted its literals before that. */
-FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
+FLOE_DEV bool floe_lorenzo_chunks_retry(const floe_lorenzo_encode_call &call)
 {
     bool again = false;
     __threadfence();
@@ -254,246 +129,65 @@ FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
     return again;
 }
 
-FLOE_DEV_COLD void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory)
-{
-    const floe_place_state state = floe_place_state_of(call, memory);
-    uint64_t offset = call.first_offset;
-    floe_dev_wait(); /* for the books' words */
-    floe_place_parts next = floe_place_parts_of(call, call.chunks, 0);
-    for (uint64_t c = 0; c < call.grid.nchunks; c++) {
-        const floe_place_parts p = next;
-        const uint64_t start = floe_place_start(offset, p);
-        const uint64_t first = c * call.grid.slots;
-        if (floe_lane() == 0)
-            floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
-        next = floe_place_parts_of(call, call.chunks + c + 1, c + 1); /* on its way meanwhile */
-        const uint64_t end = floe_place_scan_chunk(state, first, first + p.ntiles, start);
-        if (floe_lane() == 0)
-            offset = floe_place_finish(call, c, offset, start, end - start, p);
-        offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
+/* The layout of codec/placer. */
+struct floe_lorenzo_places {
+    typedef floe_lorenzo_parts parts;
+    const floe_lorenzo_encode_call &call;
+    uint32_t attempt;
+
+    __device__ __forceinline__ floe_placer placer() const
+    {
+        floe_placer p = {(uint32_t *)call.stream, floe_lorenzo_capacity(call), call.grid.slots,
+                         call.grid.nchunks,       call.first_offset,           floe_lorenzo_state_of(call, attempt)};
+        return p;
     }
-    const bool judged = call.lossy && !call.huffman && memory == call.place_state[0];
-    const bool again = judged && floe_place_decide_retry(call);
-    if (floe_lane() == 0) {
-        *call.end = offset;
-        if (offset > call.capacity && !again)
-            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+    __device__ __forceinline__ void wait() const { floe_dev_wait(); /* for the books' words */ }
+    __device__ __forceinline__ parts parts_of(uint64_t c) const
+    {
+        return floe_lorenzo_parts_of(call, call.chunks + c, c);
     }
-}
-
-/* ---- warps --------------------------------------------------------------------------------------------------------- */
-
-/* A tile of a warp, from make until it is where it belongs. */
-typedef struct floe_place_tile {
-    uint32_t *words, *spill; /* the first half_words words, the others */
-    uint32_t half_words, spill_words;
-    uint32_t chunk, tile; /* tile of that chunk; FLOE_PLACE_NONE: it has fewer */
-    uint32_t slot;        /* of all tile slots */
-    uint32_t entry, nwords;
-    bool raw;
-} floe_place_tile;
-
-/* Word `at` of a tile. What finds no room is dropped: such a tile is going to be raw. */
-FLOE_DEV void floe_place_put(const floe_place_tile &t, uint32_t at, uint32_t word)
-{
-    if (at < t.half_words)
-        t.words[at] = word;
-    else if (at - t.half_words < t.spill_words)
-        t.spill[at - t.half_words] = word;
-}
-
-/* Where a warp is in its walk over slots. */
-typedef struct floe_place_walk {
-    uint32_t slot;                 /* under way */
-    uint32_t before, chunk_before; /* the one before, FLOE_PLACE_NONE: there is none; and its chunk */
-    uint32_t turn;                 /* which half the slot under way has */
-} floe_place_walk;
-
-/* Shared memory of a warp: what it has to remember while a tile is made. Registers for it would go to local memory. */
-typedef struct floe_place_own {
-    uint32_t chunk, tile; /* of the slot to come */
-    uint32_t next;
-    uint64_t place, start;
-    floe_place_walk walk;
-    floe_place_tile kept[2]; /* of the slot under way and of the one before */
-} floe_place_own;
-typedef struct floe_place_shared {
-    floe_place_own warp[FLOE_PLACE_WARPS];
-} floe_place_shared;
-
-enum : uint32_t { FLOE_PLACE_NONE = 0xFFFFFFFFu };
-
-/* Words from a stage to the stream by a warp: several on their way at once, which the compiler cannot know to be right. */
-FLOE_DEV void floe_place_copy(uint32_t *to, const uint32_t *from, uint32_t n)
-{
-    enum { AT_ONCE = 8 };
-    uint32_t i = floe_lane();
-    for (; i + (AT_ONCE - 1) * FLOE_WARP < n; i += AT_ONCE * FLOE_WARP) {
-        uint32_t v[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
-            v[k] = from[i + k * FLOE_WARP];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
-            to[i + k * FLOE_WARP] = v[k];
+    /* The payload's first word in a record that begins there. */
+    FLOE_DEV uint64_t start(uint64_t offset, const parts &p)
+    {
+        return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
+               p.ntiles;
     }
-    for (; i < n; i += FLOE_WARP)
-        to[i] = from[i];
-}
-
-/* Where a slot's tile belongs, as far as it is known: on its way while other things are done. One lane. */
-typedef struct floe_place_early {
-    uint64_t place, start;
-} floe_place_early;
-
-FLOE_DEV floe_place_early floe_place_look(const floe_place_state &state, uint32_t slot, uint32_t chunk)
-{
-    floe_place_early e = {floe_load_shared_state(state.slots + slot), floe_load_shared_state(state.starts + chunk)};
-    return e;
-}
-
-/* Waits for the place of a kept tile and copies it there; the whole warp. slot, chunk: of that tile. */
-template <class Maker>
-FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_place_state &state,
-                               floe_place_early early, floe_place_own &own, const floe_place_walk &walk, Maker &maker)
-{
-    const uint32_t lane = floe_lane(), slot = walk.before, chunk = walk.chunk_before;
-    const floe_place_tile &t = own.kept[walk.turn];
-    if (lane == 0) {
-        own.place = floe_place_wait(state.slots + slot, early.place);
-        own.start = floe_place_wait(state.starts + chunk, early.start);
+    __device__ __forceinline__ uint64_t finish(uint64_t c, uint64_t offset, uint64_t start, uint64_t nwords,
+                                               const parts &p) const
+    {
+        const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
+        floe_dev_chunk *chunk = call.chunks + c;
+        chunk->entries_at = 4 * (start - p.ntiles);
+        chunk->payload_at = 4 * start;
+        chunk->payload_nwords = nwords;
+        chunk->book_nwords = p.book_nwords;
+        call.records[c].offset = offset;
+        call.records[c].nbytes = end - payload;
+        floe_lorenzo_store(call, payload / 4 + 14, (uint32_t)nwords);
+        floe_lorenzo_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
+        if (end % 8)
+            floe_lorenzo_store(call, end / 4, 0);
+        return (end + 7) & ~(uint64_t)7;
     }
-    __syncwarp();
-    const uint64_t start = own.start, place = own.place;
-    if (slot % call.grid.slots == 0)
-        floe_chunk_prefix_write(call, call.chunks + chunk, chunk, start, lane, FLOE_WARP);
-    if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
-        return;
-    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
-    if (lane == 0)
-        stream[start - (uint32_t)call.chunks[t.chunk].view.ntiles + t.tile] = t.entry;
-    if (t.raw) {
-        maker.raw(t, dst);
-        return;
-    }
-    const uint32_t staged = min(t.nwords, t.half_words);
-    floe_place_copy(dst, t.words, staged);
-    if (t.nwords > staged)
-        floe_place_copy(dst + staged, t.spill, t.nwords - staged);
-}
-
-/* Begins the tile of a slot. */
-template <class Maker>
-FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_own &own, uint32_t slot, Maker &maker)
-{
-    floe_place_tile t;
-    t.slot = slot;
-    t.chunk = t.slot / call.grid.slots;
-    t.tile = t.slot % call.grid.slots;
-    if (t.tile >= call.chunks[t.chunk].view.ntiles)
-        t.tile = FLOE_PLACE_NONE;
-    __syncwarp(); /* what was there has been read */
-    if (floe_lane() == 0) {
-        own.chunk = t.chunk;
-        own.tile = t.tile;
-    }
-    __syncwarp();
-    if (t.tile != FLOE_PLACE_NONE)
-        maker.fetch(t);
-}
-
-/* The next slot. One lane. */
-FLOE_DEV uint32_t floe_place_ticket(const floe_place_state &state) { return atomicAdd(&state.head->ticket, 1u) - 1; }
-
-/* Makes the slot's tile, if it has one. */
-template <class Maker>
-FLOE_DEV void floe_place_make(const floe_place_own &own, floe_place_tile &t, uint32_t slot, Maker &maker)
-{
-    t.chunk = own.chunk;
-    t.tile = own.tile;
-    t.slot = slot;
-    t.entry = t.nwords = 0;
-    t.raw = false;
-    if (t.tile != FLOE_PLACE_NONE)
-        maker.make(t);
-}
-
-FLOE_DEV floe_place_walk floe_place_walk_get(const floe_place_own &own)
-{
-    const volatile floe_place_walk *w = &own.walk;
-    floe_place_walk walk = {w->slot, w->before, w->chunk_before, w->turn};
-    return walk;
-}
-FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &walk)
-{
-    __syncwarp(); /* what was there has been read */
-    if (floe_lane() == 0)
-        own.walk = walk;
-    __syncwarp();
-}
-
-/* The first warp to start owns the scan; every other takes slots until none is left. Who waits has written its own size
- * before, and slots are handed out by a counter to warps that run, so the wait ends: of all slots that are waited for, those
- * before the first are being made. A warp has two half stages, so that one tile waits for its place while the next is made. */
-template <class Maker>
-FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
-                             uint32_t half_words, uint32_t apart, uint32_t *spill, uint32_t spill_words, Maker &maker)
-{
-    const floe_place_state state = floe_place_state_of(call, memory);
-    const uint32_t nslots = (uint32_t)floe_place_slots(&call.grid);
-    const bool leads = floe_lane() == 0;
-    floe_place_own &own = sh.warp[threadIdx.x / FLOE_WARP];
-    if (leads)
-        own.next = floe_place_ticket(state);
-    __syncwarp();
-    floe_place_walk walk = {own.next, FLOE_PLACE_NONE, 0, 0};
-    if (walk.slot == FLOE_PLACE_NONE) {
-        floe_place_scan(call, memory);
-        return;
-    }
-    __syncwarp(); /* next was read */
-    if (walk.slot < nslots)
-        floe_place_next(call, own, walk.slot, maker);
-    __syncwarp();
-    while (walk.slot < nslots) {
-        floe_place_tile t;
-        t.words = stage + walk.turn * apart;
-        t.spill = spill + (uint64_t)walk.turn * spill_words;
-        t.half_words = half_words;
-        t.spill_words = spill_words;
-        floe_place_walk_put(own, walk);
-        floe_place_make(own, t, walk.slot, maker);
-        walk = floe_place_walk_get(own);
-        const bool some = t.tile != FLOE_PLACE_NONE;
-        const uint32_t chunk = t.chunk;
-        __syncwarp(); /* what was kept there has been read */
-        if (leads) {
-            own.kept[walk.turn] = t;
-            if (some)
-                floe_store_shared_state(state.slots + walk.slot, FLOE_PLACE_IS_SIZE | t.nwords);
-            own.next = floe_place_ticket(state);
+    __device__ __forceinline__ void end(uint64_t offset) const
+    {
+        const bool judged = call.lossy && !call.huffman && attempt == 0;
+        const bool again = judged && floe_lorenzo_chunks_retry(call);
+        if (floe_lane() == 0) {
+            *call.end = offset;
+            if (offset > call.capacity && !again)
+                atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
         }
-        __syncwarp();
-        const uint32_t next = own.next;
-        floe_place_early early = {0, 0};
-        if (leads && walk.before != FLOE_PLACE_NONE)
-            early = floe_place_look(state, walk.before, walk.chunk_before);
-        if (next < nslots)
-            floe_place_next(call, own, next, maker);
-        walk.turn ^= 1;
-        if (walk.before != FLOE_PLACE_NONE)
-            floe_place_flush(call, state, early, own, walk, maker);
-        else
-            __syncwarp(); /* next was read */
-        walk.before = some ? walk.slot : FLOE_PLACE_NONE;
-        walk.chunk_before = chunk;
-        walk.slot = next;
     }
-    if (walk.before == FLOE_PLACE_NONE)
-        return;
-    __syncwarp(); /* place was read by all */
-    walk.turn ^= 1;
-    floe_place_flush(call, state, {0, 0}, own, walk, maker);
-}
+    __device__ __forceinline__ uint32_t ntiles(uint32_t c) const { return (uint32_t)call.chunks[c].view.ntiles; }
+    __device__ __forceinline__ void prefix(uint32_t c, uint64_t start) const
+    {
+        floe_chunk_prefix_write(call, call.chunks + c, c, start, floe_lane(), FLOE_WARP);
+    }
+    __device__ __forceinline__ void enter(const floe_place_tile &t, uint64_t start) const
+    {
+        ((uint32_t *)call.stream)[start - ntiles(t.chunk) + t.tile] = t.entry;
+    }
+};
 
 #endif

@@ -2,6 +2,7 @@
 #include "backend/device.cuh"
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "stage/quantizer/quantizer_init_math.h"
+#include "stage/quantizer/quantizer_math.h"
 
 namespace
 {

@@ -45,7 +45,7 @@ struct block_shared {
     uint32_t remaking; /* some warp makes a draft again */
 };
 
-/* A warp's maker of tiles, see lorenzo_place.cuh. */
+/* A warp's maker of tiles, see codec/placer/placer.cuh. */
 struct coder {
     const floe_lorenzo_encode_call &call;
     block_shared &block;
@@ -175,7 +175,7 @@ __launch_bounds__(FLOE_PLACE_THREADS,
 {
     floe_dev_begin_early(); /* drafts and codes are there; who places tiles waits for the books' words */
     FLOE_DYNAMIC_SHARED(block_shared, block);
-    if (__syncthreads_or(*call.status != FLOE_OK)) { /* the same for all, whatever others tell meanwhile */
+    if (__syncthreads_or(*call.status != FLOE_OK)) { /* the same for all, whatever others report meanwhile */
         floe_dev_wait();
         return;
     }
@@ -186,8 +186,10 @@ __launch_bounds__(FLOE_PLACE_THREADS,
     if (threadIdx.x == 0)
         block->remaking = 0;
     __syncthreads();
-    floe_place_run(call, call.place_state[0], block->place, block->warps[warp].half, HALF_WORDS, FAR_WORDS,
-                   spill + HALF_WORDS, WARP_SPILL_WORDS, maker);
+    const floe_lorenzo_places layout = {call, 0};
+    const floe_place_stage tiles = {block->warps[warp].half, HALF_WORDS, FAR_WORDS, spill + HALF_WORDS,
+                                    WARP_SPILL_WORDS};
+    floe_place_run(layout, maker, block->place, tiles);
 }
 
 } // namespace

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Logarithm and power of base 2 in double, once, for both compilers: + - * / in the order written here, as quantizer_math.h has it. */
+#ifndef FLOE_STAGE_QUANTIZER_LOG_MATH_H
+#define FLOE_STAGE_QUANTIZER_LOG_MATH_H
+
+#include "base/hd.h"
+
+#define FLOE_LN2     0x1.62e42fefa39efp-1
+#define FLOE_INV_LN2 0x1.71547652b82fep+0
+#define FLOE_SQRT2   0x1.6a09e667f3bcdp+0
+
+/* log2(x) for finite x > 0. With m in [sqrt(1/2), sqrt(2)) and s = (m-1)/(m+1), |s| < 0.172:
+ * ln m = 2 (s + s^3/3 + ... + s^15/15), error below 2 * 0.172^17 / 17 = 1.2e-14. */
+FLOE_HD double floe_log2(double x)
+{
+    uint64_t bits = floe_bits_f64(x);
+    int64_t e = 0;
+    if (bits < (uint64_t)1 << 52) { /* subnormal */
+        bits = floe_bits_f64(x * 0x1p54);
+        e = -54;
+    }
+    e += (int64_t)(bits >> 52) - 1023;
+    double m = floe_f64_of((bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u);
+    if (m >= FLOE_SQRT2) {
+        m = m * 0.5;
+        e += 1;
+    }
+    double s = (m - 1.0) / (m + 1.0);
+    double t = s * s;
+    double p = 1.0 / 15.0;
+    p = p * t + 1.0 / 13.0;
+    p = p * t + 1.0 / 11.0;
+    p = p * t + 1.0 / 9.0;
+    p = p * t + 1.0 / 7.0;
+    p = p * t + 1.0 / 5.0;
+    p = p * t + 1.0 / 3.0;
+    p = p * t + 1.0;
+    return (double)e + 2.0 * FLOE_INV_LN2 * s * p;
+}
+
+/* 2^v for |v| <= 1100. With f in [-1/2, 1/2], z = f ln 2: the series of e^z up to z^13, error below 0.35^14/14! = 5e-18.
+ * Scaled in two steps so that no intermediate leaves the range too early. */
+FLOE_HD double floe_exp2(double v)
+{
+    double whole = (v + 6755399441055744.0) - 6755399441055744.0;
+    int64_t e = (int64_t)whole;
+    double z = (v - whole) * FLOE_LN2;
+    double p = 1.0 / 6227020800.0;
+    p = p * z + 1.0 / 479001600.0;
+    p = p * z + 1.0 / 39916800.0;
+    p = p * z + 1.0 / 3628800.0;
+    p = p * z + 1.0 / 362880.0;
+    p = p * z + 1.0 / 40320.0;
+    p = p * z + 1.0 / 5040.0;
+    p = p * z + 1.0 / 720.0;
+    p = p * z + 1.0 / 120.0;
+    p = p * z + 1.0 / 24.0;
+    p = p * z + 1.0 / 6.0;
+    p = p * z + 0.5;
+    p = p * z + 1.0;
+    p = p * z + 1.0;
+    int64_t half = e / 2;
+    double a = floe_f64_of((uint64_t)(half + 1023) << 52), b = floe_f64_of((uint64_t)(e - half + 1023) << 52);
+    return p * a * b;
+}
+
+#endif
