@@ -8,6 +8,7 @@
 
 #include "base/hd.h"
 #include "field/field.h"
+#include "field/fill_math.h"
 #include "field/range_cuda.h"
 #include "synth/synth.h"
 
