@@ -96,7 +96,7 @@ static void lost_value_text(const floe_info *info, char text[CLI_TEXT])
         snprintf(text, CLI_TEXT, "%s", is_integer ? "the least number" : "NaN");
 }
 
-/* Says how it went; the exit code shows whether chunks were lost. */
+/* Reports how it went; the exit code shows whether chunks were lost. */
 static int finish(const decompress_job *job)
 {
     floe_stats stats = {.size = sizeof stats};

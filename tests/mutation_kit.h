@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Damage that is aware of what it damages: a mutant of a coded chunk still adds up, so that the lie is met where it stands and
+/* Damage that is aware of what it damages: a mutant of a coded chunk still adds up, so that the lie is found where it stands and
  * not in the sizes. And streams whose checksums are made right again. */
 #ifndef FLOE_TESTS_MUTATION_KIT_H
 #define FLOE_TESTS_MUTATION_KIT_H

@@ -63,13 +63,13 @@ static floe_zfp_index index_for(const floe_zfp_stream *stream, uint64_t n)
 }
 
 /* Decodes into a twin with other bytes everywhere and compares all of its memory. */
-static void decodes_to(floe_ctx *ctx, const bare *b, const floe_zfp_stream *told, const floe_zfp_index *index,
+static void decodes_to(floe_ctx *ctx, const bare *b, const floe_zfp_stream *given, const floe_zfp_index *index,
                        const zfp_case *want)
 {
     zfp_case twin = zfp_case_twin(&b->c);
     floe_field out = b->field;
     out.data = twin.array.data;
-    kit_ok(ctx, floe_zfp_decompress(ctx, b->data, b->nbytes, told, index ? index->data : NULL,
+    kit_ok(ctx, floe_zfp_decompress(ctx, b->data, b->nbytes, given, index ? index->data : NULL,
                                     index ? index->nbytes : 0, &out));
     if (memcmp(twin.memory, want->memory, (size_t)twin.nbytes) != 0)
         fail_msg("other values: %s", b->c.text);
@@ -95,11 +95,11 @@ static void there_and_back(void **state)
         kit_ok(ctx, floe_zfp_compress(ctx, &b.field, &b.stream, b.data, b.capacity, &b.nbytes, &index));
         kit_ok(ctx, floe_zfp_index_make(ctx, b.data, b.nbytes, &b.stream, &again));
         assert_true(index.nbytes == again.nbytes && memcmp(index.data, again.data, (size_t)index.nbytes) == 0);
-        floe_zfp_stream told;
+        floe_zfp_stream given;
         floe_index_spec spec;
-        assert_int_equal(floe_zfp_index_info(index.data, index.nbytes, &told, &spec, NULL), FLOE_OK);
-        assert_true(told.dtype == b.stream.dtype && told.minexp == b.stream.minexp &&
-                    told.header_nbits == b.stream.header_nbits && spec.chunk == index.spec.chunk);
+        assert_int_equal(floe_zfp_index_info(index.data, index.nbytes, &given, &spec, NULL), FLOE_OK);
+        assert_true(given.dtype == b.stream.dtype && given.minexp == b.stream.minexp &&
+                    given.header_nbits == b.stream.header_nbits && spec.chunk == index.spec.chunk);
         assert_false(has_one_axis_twice(&b));
         zfp_case want = zfp_case_twin(&b.c);
         floe_field out = b.field;
@@ -273,7 +273,7 @@ static void bad_streams(void **state)
     const uint64_t shape[] = {13, 22};
     (void)state;
     floe_field f = kit_field(FLOE_F64, 2, shape, KIT_NOISE, 1), out = kit_like(&f), wrong = out;
-    floe_zfp_stream s, told;
+    floe_zfp_stream s, given;
     floe_error err;
     kit_ok(ctx, floe_zfp_describe(ctx, &f, "prec=30", 1, &s));
     const uint64_t capacity = floe_zfp_compress_bound(&s);
@@ -290,9 +290,9 @@ static void bad_streams(void **state)
         free(index.data);
         free(exact);
     }
-    assert_int_equal(floe_zfp_recognize(a, n, &told, &err), FLOE_OK);
+    assert_int_equal(floe_zfp_recognize(a, n, &given, &err), FLOE_OK);
     a[0] ^= 1;
-    assert_int_equal(floe_zfp_recognize(a, n, &told, &err), FLOE_ERR_FORMAT);
+    assert_int_equal(floe_zfp_recognize(a, n, &given, &err), FLOE_ERR_FORMAT);
     assert_int_equal(err.status, FLOE_ERR_FORMAT);
     kit_fails(ctx, floe_zfp_decompress(ctx, a, n, NULL, NULL, 0, &out), FLOE_ERR_FORMAT, "no zfp stream");
     a[0] ^= 1;

@@ -285,19 +285,19 @@ static inline size_t oracle_compress(const zfp_case *c, bool header, void *dst, 
 /* Bytes read, or 0. */
 static inline size_t oracle_decompress(const zfp_case *c, bool header, const void *src, size_t nbytes)
 {
-    zfp_field *field = oracle_field(&c->array), *told = zfp_field_alloc();
+    zfp_field *field = oracle_field(&c->array), *given = zfp_field_alloc();
     bitstream *bits = stream_open((void *)(uintptr_t)src, nbytes);
     zfp_stream *zfp = zfp_stream_open(bits);
     const floe_zfp_params *p = &c->params;
     size_t n = 0;
-    bool ok = header ? zfp_read_header(zfp, told, ZFP_HEADER_FULL) != 0
+    bool ok = header ? zfp_read_header(zfp, given, ZFP_HEADER_FULL) != 0
                      : zfp_stream_set_params(zfp, p->minbits, p->maxbits, p->maxprec, p->minexp);
     if (ok)
         n = zfp_decompress(zfp, field);
     zfp_stream_close(zfp);
     stream_close(bits);
     zfp_field_free(field);
-    zfp_field_free(told);
+    zfp_field_free(given);
     return n;
 }
 #endif

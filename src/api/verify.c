@@ -39,11 +39,11 @@ typedef struct verification {
 
 static floe_status abs_bound_check(const floe_header *h, double allowed, floe_error *err)
 {
-    char has[FLOE_NUMBER_TEXT], may[FLOE_NUMBER_TEXT], asked[FLOE_NUMBER_TEXT];
+    char has[FLOE_NUMBER_TEXT], may[FLOE_NUMBER_TEXT], bound[FLOE_NUMBER_TEXT];
     FLOE_CHECK(err, h->abs_bound <= allowed, FLOE_ERR_BOUND,
                "the stream has an absolute bound of %s, but %s=%s of this field allows only %s",
                floe_number_format(h->abs_bound, has), h->mode == FLOE_BOUND_REL ? "rel" : "abs",
-               floe_number_format(h->bound, asked), floe_number_format(allowed, may));
+               floe_number_format(h->bound, bound), floe_number_format(allowed, may));
     return FLOE_OK;
 }
 
@@ -77,13 +77,13 @@ static floe_status rule_make(floe_ctx *ctx, verification *v)
 static floe_status psnr_check(floe_ctx *ctx, const verification *v)
 {
     const floe_header *h = &v->stream.header;
-    char has[FLOE_NUMBER_TEXT], asked[FLOE_NUMBER_TEXT];
+    char has[FLOE_NUMBER_TEXT], bound[FLOE_NUMBER_TEXT];
     if (h->mode != FLOE_BOUND_PSNR || v->squared_error == 0)
         return FLOE_OK;
     double width = v->range.max / v->rule.unit - v->range.min / v->rule.unit;
     double psnr = floe_decibel_of_amplitude(width / sqrt(v->squared_error / (double)v->range.nfinite));
-    FLOE_CHECK(&ctx->err, psnr >= h->bound - rounding_db, FLOE_ERR_BOUND, "the PSNR is %s dB, %s dB were asked for",
-               floe_number_format(psnr, has), floe_number_format(h->bound, asked));
+    FLOE_CHECK(&ctx->err, psnr >= h->bound - rounding_db, FLOE_ERR_BOUND, "the PSNR is %s dB, %s dB were bound for",
+               floe_number_format(psnr, has), floe_number_format(h->bound, bound));
     return FLOE_OK;
 }
 

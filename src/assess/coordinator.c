@@ -350,15 +350,15 @@ static floe_status windows_alone_run(floe_assessment *a, floe_assess_report *rep
 {
     const bool others = a->runs[FLOE_PASS_REDUCTION] || a->runs[FLOE_PASS_STENCIL] || a->runs[FLOE_PASS_SPECTRUM];
     floe_values *x = &report->original;
-    floe_dev_range answer;
+    floe_dev_range found;
     *known = false;
     if (!a->runs[FLOE_PASS_WINDOW] || others || !floe_assessment_window_is_quick(a))
         return FLOE_OK;
-    FLOE_TRY(floe_reduction_device_original(&a->reduction_device, a->options.fill == FLOE_FILL_AUTO, &answer, err));
-    if (answer.range.nfinite < report->nelems || (answer.has_fill && !a->pair.has_fill))
+    FLOE_TRY(floe_reduction_device_original(&a->reduction_device, a->options.fill == FLOE_FILL_AUTO, &found, err));
+    if (found.range.nfinite < report->nelems || (found.has_fill && !a->pair.has_fill))
         return FLOE_OK;
     const floe_values blank = *x;
-    x->min = answer.range.min + 0.0, x->max = answer.range.max + 0.0, x->range = x->max - x->min;
+    x->min = found.range.min + 0.0, x->max = found.range.max + 0.0, x->range = x->max - x->min;
     FLOE_TRY(floe_assessment_window_alone(a, report, known, err));
     if (*known)
         report->ncounted = report->nelems;

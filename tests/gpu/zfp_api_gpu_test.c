@@ -170,9 +170,9 @@ static void calls_wait(void **unused)
         memory_is(&index, s.index.data, s.index.nbytes, s.c.text);
         zfp_case empty = zfp_case_twin(&s.c);
         CU(cudaMemcpy(out.p, empty.memory, s.c.nbytes, cudaMemcpyDefault));
-        const floe_zfp_stream *told = n % 2 && n % 3 ? NULL : &s.stream; /* the header has it */
+        const floe_zfp_stream *given = n % 2 && n % 3 ? NULL : &s.stream; /* the header has it */
         const void *by = n / 16 % 3 ? index.p : NULL;
-        OK(ctx, floe_zfp_decompress(ctx, data.p, nbytes, told, by, by ? made.nbytes : 0, &decoded));
+        OK(ctx, floe_zfp_decompress(ctx, data.p, nbytes, given, by, by ? made.nbytes : 0, &decoded));
         memory_is(&out, s.decoded.memory, s.c.nbytes, s.c.text);
         memory *all[] = {&values, &data, &index, &out};
         for (int i = 0; i < 4; i++)

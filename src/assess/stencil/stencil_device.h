@@ -9,7 +9,7 @@
 /* Bytes of device memory that the pass needs, 256-byte aligned: 1 MiB, whatever the field. */
 uint64_t floe_stencil_workspace_device(void);
 
-/* floe_stencil_assess of a pair in the memory of this GPU, which is current. Waits for the answer. Numbers differ from the
+/* floe_stencil_assess of a pair in the memory of this GPU, which is current. Waits for the result. Numbers differ from the
  * CPU's by the rounding of sums only. DEVICE: what CUDA reports, or there is none in this build. */
 floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *pair,
                                        const floe_stencil_options *options, void *dev_workspace,

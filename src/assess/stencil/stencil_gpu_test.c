@@ -11,7 +11,7 @@
 static double xs[KIT_MAX], ys[KIT_MAX];
 static floe_cuda cuda;
 
-/* ---- both answers -------------------------------------------------------------------------------------------------- */
+/* ---- both results -------------------------------------------------------------------------------------------------- */
 
 static floe_stencil_result on_cpu(const floe_pair *p, const floe_stencil_options *o)
 {

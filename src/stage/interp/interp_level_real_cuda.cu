@@ -90,9 +90,9 @@ template <bool Y> FLOE_DEV void check_again(const level &l, const column &c, con
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const floe_real error = FLOE_INTERP_ABS(f.v[i & 1][i >> 1] - d.of[z].v[i & 1][i >> 1]);
-            const bool asked = d.numbers >> (2 * i + z) & 1, good = error <= l.tolerance;
-            q.worst = asked && good ? FLOE_INTERP_MAX(error, q.worst) : q.worst;
-            bad |= asked && !good ? 1u << (2 * i + z) : 0;
+            const bool counted = d.numbers >> (2 * i + z) & 1, good = error <= l.tolerance;
+            q.worst = counted && good ? FLOE_INTERP_MAX(error, q.worst) : q.worst;
+            bad |= counted && !good ? 1u << (2 * i + z) : 0;
         }
     }
     for (; bad; bad &= bad - 1) {

@@ -41,9 +41,9 @@ FLOE_HD floe_zfp_params floe_zfp_params_everything(void)
  * a hostile header claims. */
 FLOE_HD uint32_t floe_zfp_rate_bits(double bits, floe_zfp_type type, uint32_t rank)
 {
-    const double asked = (double)(1u << 2 * rank) * bits + 0.5;
+    const double wanted = (double)(1u << 2 * rank) * bits + 0.5;
     const uint32_t head = floe_zfp_head_bits(type, false), most = FLOE_ZFP_MAX_BITS;
-    const uint32_t nbits = asked < (double)most ? (uint32_t)asked : most;
+    const uint32_t nbits = wanted < (double)most ? (uint32_t)wanted : most;
     return nbits > head && nbits > 1 ? nbits : head > 1 ? head : 1;
 }
 

@@ -64,13 +64,13 @@ static void second_attempt(void **state)
 {
     (void)state;
     const sample c = {"turbulence", F32, 3, {33, 50, 100}, {16, 50, 100}, ABS = 1e-3, .dirty = 400};
-    for (uint32_t asked = 0; asked < 2; asked++) {
+    for (uint32_t retry = 0; retry < 2; retry++) {
         field f;
         encoding e;
         begin(&c, &f, &e);
-        CU(cudaMemcpy(e.call.retry, &asked, sizeof asked, cudaMemcpyHostToDevice));
+        CU(cudaMemcpy(e.call.retry, &retry, sizeof retry, cudaMemcpyHostToDevice));
         run(&e, 1);
-        if (asked) {
+        if (retry) {
             compare_records(&c, &f, &e);
             compare_met(&f, &e, 1);
         } else {
