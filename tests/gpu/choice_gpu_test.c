@@ -26,6 +26,8 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {10, 14, 18}, "ratio=6 preset=best chunk=5x14x18"},
     {"noise", FLOE_F32, 1, {900}, "ratio=1"},
     {"constant", FLOE_F32, 2, {20, 30}, "ratio=10"},
+    {"noise", FLOE_F64, 2, {4, 16}, "ratio=1.1 codec=interp"}, /* coded in more bytes than whole words */
+    {"noise", FLOE_F64, 2, {4, 16}, "ratio=1.1 codec=wavelet preset=best"},
     {"spikes", FLOE_F32, 3, {12, 30, 40}, "psnr=80 codec=interp"}, /* from here on tuners keep to another bound */
     {"spikes", FLOE_F32, 3, {12, 20, 24}, "psnr=80 codec=wavelet preset=fast"},
     {"orbitals", FLOE_F32, 3, {12, 20, 24}, "ratio=10 codec=interp preset=fast"},
