@@ -5,7 +5,8 @@
 static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {9, 20, 26}, "rel=1e-3 preset=best"},
     {"turbulence", FLOE_F64, 3, {10, 14, 18}, "abs=1e-3 fill=none preset=best chunk=5x14x18"},
-    {"noise", FLOE_F32, 3, {53, 50, 60}, "rel=1e-3 preset=best"}, /* more than one box */
+    {"noise", FLOE_F32, 3, {53, 50, 60}, "rel=1e-3 preset=best"},           /* more than one box */
+    {"spikes", FLOE_F32, 3, {52, 50, 52}, "rel=0.5 fill=none preset=best"}, /* so few bytes that all of it is tried */
     {"fill", FLOE_F32, 2, {60, 70}, "rel=1e-3 preset=best"},
     {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2 preset=best"},
     {"turbulence", FLOE_F32, 1, {3000}, "psnr=50 preset=best"},
