@@ -5,7 +5,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "call/chunking.h"
 #include "codec/resolve/resolve_cuda.h"
+#include "container/container.h"
 #include "field/boxes_cuda.h"
 #include "field/dtype_math.h"
 
@@ -19,7 +21,7 @@ typedef struct coding {
 static floe_status coding_take(floe_ctx *ctx, const floe_sample *s, floe_codec codec, floe_arena *a, coding *c)
 {
     const floe_header h = floe_sample_header(s, codec);
-    const floe_codec_params params = floe_sample_params(s, codec);
+    floe_sizing sizing;
     const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape),
                      values = floe_field_contiguous(s->values, &layout);
     floe_codec_encode *e = &c->encode;
@@ -27,10 +29,11 @@ static floe_status coding_take(floe_ctx *ctx, const floe_sample *s, floe_codec c
         .field = floe_dev_field_of(&values), .preset = h.preset, .mode = h.mode, .cuda = &ctx->cuda};
     memcpy(e->chunk, h.shape, sizeof e->chunk);
     FLOE_TRY(floe_device_codec(codec, h.dtype, &c->codec, &ctx->err));
+    FLOE_TRY(floe_sizing_of(NULL, &h, &sizing, &ctx->err));
     c->status = e->status = floe_arena_take(a, 1, sizeof *c->status);
     c->sum = floe_arena_take(a, 1, sizeof *c->sum);
     e->params = floe_arena_take(a, 1, c->codec->params_nbytes);
-    e->capacity = FLOE_RECORD_HEAD_NBYTES + floe_codec_of(codec)->bound(&params, h.rank, h.shape);
+    e->capacity = floe_record_nbytes(sizing.payload_nbytes);
     e->stream = floe_arena_take(a, e->capacity, 1);
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
     return c->codec->encode_take(e, a, a, &ctx->err);

@@ -5,7 +5,8 @@
 static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {9, 20, 26}, "rel=1e-3 preset=best"},
     {"turbulence", FLOE_F64, 3, {10, 14, 18}, "abs=1e-3 fill=none preset=best chunk=5x14x18"},
-    {"noise", FLOE_F32, 3, {53, 50, 60}, "rel=1e-3 preset=best"}, /* more than one box */
+    {"noise", FLOE_F32, 3, {53, 50, 60}, "rel=1e-3 preset=best"},           /* more than one box */
+    {"spikes", FLOE_F32, 3, {52, 50, 52}, "rel=0.5 fill=none preset=best"}, /* so few bytes that all of it is tried */
     {"fill", FLOE_F32, 2, {60, 70}, "rel=1e-3 preset=best"},
     {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2 preset=best"},
     {"turbulence", FLOE_F32, 1, {3000}, "psnr=50 preset=best"},
@@ -26,6 +27,8 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {10, 14, 18}, "ratio=6 preset=best chunk=5x14x18"},
     {"noise", FLOE_F32, 1, {900}, "ratio=1"},
     {"constant", FLOE_F32, 2, {20, 30}, "ratio=10"},
+    {"noise", FLOE_F64, 2, {4, 16}, "ratio=1.1 codec=interp"}, /* coded in more bytes than whole words */
+    {"noise", FLOE_F64, 2, {4, 16}, "ratio=1.1 codec=wavelet preset=best"},
     {"spikes", FLOE_F32, 3, {12, 30, 40}, "psnr=80 codec=interp"}, /* from here on tuners keep to another bound */
     {"spikes", FLOE_F32, 3, {12, 20, 24}, "psnr=80 codec=wavelet preset=fast"},
     {"orbitals", FLOE_F32, 3, {12, 20, 24}, "ratio=10 codec=interp preset=fast"},
