@@ -20,6 +20,26 @@ FLOE_HD uint64_t floe_last_digit(uint64_t *n, uint64_t base)
     return digit;
 }
 
+/* Division of numbers below 2^31 by one that is made for it. */
+typedef struct floe_divisor {
+    uint32_t by, times, shift;
+} floe_divisor;
+
+FLOE_HD floe_divisor floe_divisor_of(uint32_t by)
+{
+    const uint32_t bits = by > 1 ? floe_top_bit(by - 1) + 1 : 0;
+    const floe_divisor d = {by, (uint32_t)(((uint64_t)1 << (31 + bits)) / by + 1), 31 + bits};
+    return d;
+}
+
+/* n becomes the quotient; returns the rest. */
+FLOE_HD uint32_t floe_divide(uint32_t *n, const floe_divisor *d)
+{
+    const uint32_t all = *n;
+    *n = (uint32_t)((uint64_t)all * d->times >> d->shift);
+    return all - *n * d->by;
+}
+
 /* First cell and extent of chunk number `index`; shape and chunk have no 0. */
 FLOE_HD void floe_grid_cut(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint64_t index, uint64_t *lo,
                            uint64_t *extent)

@@ -54,6 +54,13 @@ FLOE_HD uint64_t floe_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b !
 FLOE_HD uint64_t floe_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 FLOE_HD uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* Before a loop: once for each turn. A short kernel waits for its instructions most of all. */
+#if defined(__CUDACC__)
+#define FLOE_NO_UNROLL _Pragma("unroll 1")
+#else
+#define FLOE_NO_UNROLL
+#endif
+
 /* Place of the highest bit that is set; v > 0. */
 FLOE_HD uint32_t floe_top_bit(uint64_t v)
 {

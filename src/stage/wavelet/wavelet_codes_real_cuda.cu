@@ -19,24 +19,6 @@ enum {
     TABLE = 256
 };
 
-/* Division of numbers below 2^31. */
-struct divisor {
-    uint32_t by, times, shift;
-};
-
-divisor divisor_of(uint32_t by)
-{
-    const uint32_t bits = by > 1 ? floe_top_bit(by - 1) + 1 : 0;
-    return {by, (uint32_t)(((uint64_t)1 << (31 + bits)) / by + 1), 31 + bits};
-}
-
-FLOE_DEV uint32_t divide(uint32_t *rest, const divisor &d)
-{
-    const uint32_t n = *rest, q = (uint32_t)((uint64_t)n * d.times >> d.shift);
-    *rest = n - q * d.by;
-    return q;
-}
-
 /* A step: cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
 struct step_codes {
     floe_real *array;
@@ -45,7 +27,7 @@ struct step_codes {
     floe_wavelet_means *means;
     uint32_t block, nrows, ncells;     /* block: the first one; ncells: all of them */
     uint32_t length, lanes, ntasks;    /* of a row: cells, and lanes that do EACH in a task; ntasks: of all rows */
-    divisor pieces, planes, rows;      /* tasks of a row; rows of a plane of the step's, and of all planes */
+    floe_divisor pieces, planes, rows; /* tasks of a row; rows of a plane of the step's, and of all planes */
     uint32_t stride[FLOE_INTERP_RANK]; /* of the array: from a mean to the next */
     uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
     uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
@@ -106,13 +88,10 @@ struct task {
 FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
 {
     task t = {};
-    uint32_t piece = number, has = 0;
-    const uint32_t row = divide(&piece, s.pieces);
-    uint32_t z = row, y;
-    const uint32_t box = divide(&z, s.planes);
-    y = z;
-    z = divide(&y, s.rows);
-    const uint32_t point[] = {box, z, y};
+    uint32_t row = number, has = 0;
+    const uint32_t piece = floe_divide(&row, &s.pieces);
+    uint32_t box = row, z = floe_divide(&box, &s.planes);
+    const uint32_t y = floe_divide(&z, &s.rows), point[] = {box, z, y};
     t.index = row * s.length;
     t.first = piece * EACH * s.lanes + threadIdx.x % s.lanes;
     if (row >= s.nrows)
@@ -393,9 +372,9 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.length = (uint32_t)(row * 8 >> s.naxes);
     for (k.lanes = 1; k.lanes < FLOE_WARP && k.lanes * EACH < k.length;)
         k.lanes *= 2;
-    k.pieces = divisor_of((uint32_t)floe_ceil_div(k.length, EACH * k.lanes));
-    k.planes = divisor_of((uint32_t)(s.coarse[1] * s.coarse[2]));
-    k.rows = divisor_of((uint32_t)s.coarse[2]);
+    k.pieces = floe_divisor_of((uint32_t)floe_ceil_div(k.length, EACH * k.lanes));
+    k.planes = floe_divisor_of((uint32_t)(s.coarse[1] * s.coarse[2]));
+    k.rows = floe_divisor_of((uint32_t)s.coarse[2]);
     k.nrows = (uint32_t)s.coarse[0] * k.planes.by;
     k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
     k.ntasks = (uint32_t)floe_ceil_div(k.ncells, k.length) * k.pieces.by;

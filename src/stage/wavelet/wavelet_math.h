@@ -45,10 +45,13 @@ FLOE_HD uint32_t floe_wavelet_one_sided(int64_t index, int64_t nevens, int64_t *
     const int64_t left = index + 1, most = left == nevens ? 2 : 4, count = nevens < most ? nevens : most;
     int64_t at = left - most / 2 > 0 ? left - most / 2 : 0;
     at = at + count > nevens ? nevens - count : at;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t above = 1, below = 1;
-        for (int64_t j = 0; j < count; j++) {
-            above *= j == k ? 1 : 2 * (index - at - j) + 1;
+    const int32_t near = (int32_t)(index - at);
+    FLOE_NO_UNROLL
+    for (int32_t k = 0; k < count; k++) {
+        int32_t above = 1, below = 1;
+        FLOE_NO_UNROLL
+        for (int32_t j = 0; j < count; j++) {
+            above *= j == k ? 1 : 2 * (near - j) + 1;
             below *= j == k ? 1 : 2 * (k - j);
         }
         weight[k] = (double)above / (double)below;
