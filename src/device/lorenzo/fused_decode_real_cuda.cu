@@ -6,11 +6,15 @@
  *
  * Where their tiles lie blocks find out themselves, if the stream is as most are; else of the opened chunk. Whoever comes first
  * opens it, so nobody waits for a block that may not run yet.
+ *
+ * A single chunk of few tiles of f32 is decoded a tile by a block, and takes as long as its loads wait for one another. So those
+ * that check are its first blocks, the chunk's words are loaded from where they most likely are, and the last block reports.
  */
 #include "device/lorenzo/lorenzo_fused_cuda.h"
 
 #include "backend/device.cuh"
 #include "base/dev_record.h"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_by_block.cuh"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
 #include "codec/lorenzo/gpu/decode/lorenzo_open.cuh"
 #include "container/container_validate.cuh"
@@ -22,7 +26,7 @@ namespace
 using namespace FLOE_LORENZO_DECODING;
 
 enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enough */
-static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
+static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX && (int)PACK_WARPS == (int)SPLIT_WARPS, "blocks of one size");
 
 enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
 static_assert(STATUSES == sizeof((floe_fused_decode_state *)0)->statuses / sizeof(uint32_t), "one each");
@@ -46,24 +50,35 @@ struct open_shared {
 static_assert(sizeof(validate_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
                   sizeof(open_shared) <= PACK_SHARED_NBYTES,
               "in the place of the words");
+static_assert(sizeof(validate_shared) <= SPLIT_WORDS * 4 && sizeof(hash_shared) <= SPLIT_WORDS * 4 &&
+                  sizeof(open_shared) <= SPLIT_WORDS * 4,
+              "and of those of a single tile");
 
 /* How blocks are dealt out: behind those that judge and open, as many as have gone by when number * hash_rate passes a whole
- * number check pieces, the others decode. */
+ * number check pieces, the others decode. By block: the first nhash check, the others decode. */
 struct shares {
     uint32_t nopen, nhash, ndecode;
     uint64_t hash_rate; /* in units of 2^-32, rounded up: exact for fewer than 2^32 blocks */
 };
 
-shares shares_of(const floe_fused_decode_job &job)
+template <bool BY_BLOCK> shares shares_of(const floe_fused_decode_job &job)
 {
     const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.chunk.call.max_chunks;
+    const uint64_t processors = floe_gpu_limits_cuda().processors;
     shares s;
-    const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * 2 * PACK_BLOCKS_A_PROCESSOR; /* two rounds */
     s.nopen = (uint32_t)job.chunk.call.max_chunks;
-    s.nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, PIECES), most);
-    s.ndecode = (uint32_t)floe_ceil_div(job.chunk.call.max_slots, PACK_WARPS);
+    s.nhash =
+        (uint32_t)(BY_BLOCK ? floe_min64(floe_ceil_div(npieces, PACK_WARPS), processors) /* a warp each */
+                            : floe_min64(floe_ceil_div(npieces, PIECES), processors * 2 * PACK_BLOCKS_A_PROCESSOR));
+    s.ndecode = (uint32_t)(BY_BLOCK ? job.chunk.expected.slots : floe_ceil_div(job.chunk.call.max_slots, PACK_WARPS));
     s.hash_rate = floe_ceil_div((uint64_t)s.nhash << 32, (uint64_t)s.nhash + s.ndecode);
     return s;
+}
+
+/* Of i blocks behind those that open, how many check. */
+template <bool BY_BLOCK> FLOE_DEV uint32_t nhash_of(const shares &all, uint32_t i)
+{
+    return BY_BLOCK ? min(i, all.nhash) : (uint32_t)(i * all.hash_rate >> 32);
 }
 
 FLOE_DEV void set_status(const floe_fused_decode_job &job, uint32_t *reported, int who, uint32_t status)
@@ -86,9 +101,18 @@ FLOE_DEV_COLD void judge(const floe_fused_decode_job &job, uint32_t *reported, v
 }
 
 /* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so
- * few chunks as there is room for. */
-FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t *nrecords)
+ * few chunks as there is room for. By block: a copy of the one record that there may be, which comes with the footer. */
+template <bool BY_BLOCK>
+FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint64_t nbytes, floe_peek &peek,
+                                         uint64_t *nrecords)
 {
+    if (BY_BLOCK) {
+        floe_dev_record record;
+        *nrecords = 1;
+        const bool is_there = nbytes <= job.open.nbytes && floe_peek_load(job.open.stream, nbytes, 1, 0, &peek) &&
+                              floe_peek_record(&peek, nbytes, 1, &record);
+        return is_there ? (const floe_dev_record *)peek.entry : NULL;
+    }
     static_assert(sizeof(floe_dev_record) == FLOE_INDEX_ENTRY_NBYTES, "entries are records");
     if (nbytes > job.open.nbytes || nbytes % 8 || nbytes < FLOE_HEADER_MIN_NBYTES + FLOE_FOOTER_NBYTES)
         return NULL;
@@ -101,15 +125,17 @@ FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint6
 }
 
 /* This block's pieces of the payloads. Where nothing can be there, who judges the stream reports it. */
+template <bool BY_BLOCK>
 FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
-                                  uint32_t *reported, hash_shared &s)
+                                  floe_peek &peek, uint32_t *reported, hash_shared &s)
 {
     uint64_t nrecords;
-    const floe_dev_record *records = index_of(job, nbytes, &nrecords);
+    const floe_dev_record *records = index_of<BY_BLOCK>(job, nbytes, peek, &nrecords);
     if (!records)
         return;
     payloads w = payloads_of(job.open.stream, nbytes, records, nrecords, block, nblocks);
-    w.nblocks = floe_min64(w.nblocks, floe_ceil_div(w.nslots, PIECES));
+    if (!BY_BLOCK)
+        w.nblocks = floe_min64(w.nblocks, floe_ceil_div(w.nslots, PIECES));
     if (block >= w.nblocks)
         return;
     tally *tallies = tallies_of(w, job.tallies, s);
@@ -139,11 +165,11 @@ FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, 
         __syncthreads();
         if (threadIdx.x == 0) {
             set_status(job, reported, OF_OPENING, status);
-            *reported = 1;
             __threadfence();
             floe_store_shared_state(opened, CHUNK_OPEN);
             if (s.o.nchunks && s.o.as_expected && chunk < s.o.nchunks)
                 atomicAdd((unsigned long long *)&job.state->nopen, 1ull);
+            __threadfence(); /* who reports makes both 0 again */
         }
     } else if (wait && threadIdx.x == 0) {
         while (floe_load_acquire(opened) < CHUNK_OPEN)
@@ -174,11 +200,13 @@ FLOE_DEV_COLD bool find_in_grid(const floe_fused_decode_job &job, uint64_t nbyte
     return *chunk < nchunks;
 }
 
-/* Tiles of a chunk whose words 32 bits count: blocks add those before theirs before anybody has opened the chunk. */
-enum { EARLY_TILES = 65536 };
-static_assert((uint64_t)EARLY_TILES * FLOE_TILE_NWORDS_MASK <= UINT32_MAX, "no sum wraps");
+/* ---- tiles before their chunk is open ------------------------------------------------------------------------------ */
 
-/* ---- decoding ------------------------------------------------------------------------------------------------------ */
+enum {
+    EARLY_TILES = 65536, /* of a chunk, at most: 32 bits count their words */
+    EARLY_ENTRIES = 4    /* of a thread, loaded with the chunk's header */
+};
+static_assert((uint64_t)EARLY_TILES * FLOE_TILE_NWORDS_MASK <= UINT32_MAX, "no sum wraps");
 
 /* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
 FLOE_DEV bool expect_chunk(const floe_fused_decode_job &job, uint32_t chunk, early_chunk &e)
@@ -202,70 +230,136 @@ FLOE_DEV bool expect_chunk(const floe_fused_decode_job &job, uint32_t chunk, ear
     return true;
 }
 
-/* Where the chunk's words are, of which so many are there. NULL: the stream is not as it is expected. By a block. */
+/* Where the chunk's words are, of which so many are there. NULL: the stream is not as it is expected; of a single chunk that is
+ * left to who judges. By a block. */
+template <bool BY_BLOCK>
 FLOE_DEV const uint32_t *peek_chunk(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
                                     uint64_t *nwords)
 {
     const floe_lorenzo_expected_grid &expected = job.chunk.expected;
     const floe_dev_field &field = job.chunk.call.field;
+    const uint64_t nchunks = BY_BLOCK ? 1 : expected.nchunks;
     uint64_t cut[FLOE_MAX_RANK];
     floe_dev_record record;
-    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, expected.nchunks, chunk, &e.peek) ||
-        !floe_peek_record(&e.peek, nbytes, expected.nchunks, &record) ||
-        !floe_peek_layout(&e.peek, field.dtype, field.rank, expected.shape, cut))
+    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, nchunks, chunk, &e.peek) ||
+        !floe_peek_record(&e.peek, nbytes, nchunks, &record) ||
+        (!BY_BLOCK && !floe_peek_layout(&e.peek, field.dtype, field.rank, expected.shape, cut)))
         return NULL;
-    for (uint32_t i = 0; i < field.rank; i++)
+    for (uint32_t i = 0; !BY_BLOCK && i < field.rank; i++)
         if (cut[i] != expected.chunk[i])
             return NULL;
     *nwords = record.nbytes / 4;
     return (const uint32_t *)(job.open.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
 }
 
+/* Entries of a chunk: of the block's tiles, and some of this thread, those before. */
+struct early_entries {
+    uint32_t own[PACK_WARPS], before[EARLY_ENTRIES];
+};
+
+/* Of a chunk's words, of which nwords are there, header and entries; n tiles, the block's from `tile` on. The last warp loads the
+ * header: the first one has other things to load. */
+FLOE_DEV void load_early(const uint32_t *words, uint64_t nwords, uint32_t n, uint32_t tile, early_chunk &e,
+                         early_entries &to)
+{
+    const uint32_t *entries = words + FLOE_LORENZO_HEADER_WORDS, lane = threadIdx.x - (PACK_THREADS - FLOE_WARP);
+    if (lane < FLOE_LORENZO_HEADER_WORDS)
+        e.head[lane] = lane < nwords ? words[lane] : 0;
+    n = nwords < FLOE_LORENZO_HEADER_WORDS ? 0 : (uint32_t)floe_min64(n, nwords - FLOE_LORENZO_HEADER_WORDS);
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++)
+        to.own[i] = tile + i < n ? entries[tile + i] : 0;
+#pragma unroll
+    for (uint32_t k = 0; k < EARLY_ENTRIES; k++) {
+        const uint32_t i = k * PACK_THREADS + threadIdx.x;
+        to.before[k] = i < tile && i < n ? entries[i] : 0;
+    }
+}
+
 /* Words of the tiles before `tile`, of at most EARLY_TILES. By a block. */
-FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chunk &e)
+FLOE_DEV uint32_t words_before(const uint32_t *entries, const early_entries &early, uint32_t tile, early_chunk &e)
 {
     uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < EARLY_ENTRIES; k++)
+        sum += early.before[k] & FLOE_TILE_NWORDS_MASK;
 #pragma unroll 8
-    for (uint32_t i = threadIdx.x; i < tile; i += PACK_THREADS)
+    for (uint32_t i = EARLY_ENTRIES * PACK_THREADS + threadIdx.x; i < tile; i += PACK_THREADS)
         sum += entries[i] & FLOE_TILE_NWORDS_MASK;
     return floe_block_sum(sum, e.sums, PACK_WARPS);
 }
 
-/* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened
- * the chunk, and what is not right is found by who does. By a block. */
+/* A block's tiles: their entries, and where the words of the first are, of which so many are there. */
+struct early_tiles {
+    uint32_t entries[PACK_WARPS];
+    const uint32_t *words;
+    uint64_t nwords;
+};
+
+FLOE_DEV uint32_t entry_of_warp(const early_tiles &t)
+{
+    uint32_t entry = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++)
+        entry = i == threadIdx.x / FLOE_WARP ? t.entries[i] : entry;
+    return entry;
+}
+
+/* The tiles from `tile` on, if the chunk is as most are: that is known before anybody has opened the chunk, and what is not right
+ * is found by who does. By a block, which gets the same result. */
+template <bool BY_BLOCK>
+FLOE_DEV bool look_early(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t chunk, uint32_t tile,
+                         early_chunk &e, early_tiles *t)
+{
+    const uint32_t ntiles = (uint32_t)job.chunk.expected.full.view.ntiles;
+    const uint64_t likely = floe_header_plain_nbytes(job.chunk.call.field.rank) + FLOE_RECORD_HEAD_NBYTES;
+    const uint32_t *guess =
+        BY_BLOCK ? (const uint32_t *)(job.open.stream + likely) : NULL; /* there are no attributes */
+    early_entries early;
+    uint64_t nwords;
+    if (BY_BLOCK)
+        load_early(guess, likely < nbytes && nbytes <= job.open.nbytes ? (nbytes - likely) / 4 : 0, ntiles, tile, e,
+                   early);
+    const uint32_t *words = peek_chunk<BY_BLOCK>(job, nbytes, chunk, e, &nwords);
+    if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
+        return false;
+    if (words != guess)
+        load_early(words, nwords, ntiles, tile, e, early);
+    const uint32_t before = words_before(words + FLOE_LORENZO_HEADER_WORDS, early, min(tile, ntiles), e);
+    const uint64_t at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles + before;
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++)
+        t->entries[i] = early.own[i];
+    t->words = words + at;
+    t->nwords = nwords - at;
+    return at <= nwords && lorenzo_is_usual(e.head) && floe_lorenzo_word64_of(e.head + 12) == ntiles;
+}
+
+/* ---- a tile by a warp ---------------------------------------------------------------------------------------------- */
+
+/* This warp's tile of those at `slot`, if both chunk and tile are as most are. By a block. */
 FLOE_DEV_COLD bool find_early(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
                               tile_words *w)
 {
     const uint32_t chunk = slot / (uint32_t)job.chunk.expected.slots, tile = slot % (uint32_t)job.chunk.expected.slots;
     const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.expected.full.view.ntiles;
-    uint64_t nwords;
-    if (chunk >= job.chunk.expected.nchunks || tile >= ntiles || ntiles > EARLY_TILES || !expect_chunk(job, chunk, e))
+    early_tiles t;
+    if (chunk >= job.chunk.expected.nchunks || tile >= ntiles || ntiles > EARLY_TILES || !expect_chunk(job, chunk, e) ||
+        !look_early<false>(job, nbytes, chunk, tile, e, &t))
         return false;
-    const uint32_t *words = peek_chunk(job, nbytes, chunk, e, &nwords), *entries = words + FLOE_LORENZO_HEADER_WORDS;
-    if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
-        return false;
-    if (threadIdx.x < FLOE_LORENZO_HEADER_WORDS)
-        e.head[threadIdx.x] = words[threadIdx.x];
-    uint32_t own[PACK_WARPS];
+    uint32_t before = 0;
 #pragma unroll
     for (uint32_t i = 0; i < PACK_WARPS; i++)
-        own[i] = tile + i < ntiles ? entries[tile + i] : 0;
-    uint64_t at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles + words_before(entries, tile, e);
-    w->entry = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < PACK_WARPS; i++) {
-        at += i < warp ? own[i] & FLOE_TILE_NWORDS_MASK : 0;
-        w->entry = i == warp ? own[i] : w->entry;
-    }
+        before += i < warp ? t.entries[i] & FLOE_TILE_NWORDS_MASK : 0;
+    w->entry = entry_of_warp(t);
     w->encoder = FLOE_LORENZO_PACK;
-    w->words = words + at;
+    w->words = t.words + before;
     if (threadIdx.x == 0) {
         e.c.quantizer.kind = FLOE_QUANTIZER_LINEAR;
         e.c.quantizer.step = floe_f64_of(floe_lorenzo_word64_of(e.head + 4));
     }
     __syncthreads();
-    return lorenzo_is_usual(e.head) && floe_lorenzo_word64_of(e.head + 12) == ntiles && entry_is_plain(w->entry) &&
-           at + (w->entry & FLOE_TILE_NWORDS_MASK) <= nwords;
+    return entry_is_plain(w->entry) && before + (w->entry & FLOE_TILE_NWORDS_MASK) <= t.nwords;
 }
 
 /* That of an opened chunk. */
@@ -314,51 +408,123 @@ FLOE_DEV void decode_tiles(const floe_fused_decode_job &job, uint64_t nbytes, ui
         set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
+/* ---- a tile by a block --------------------------------------------------------------------------------------------- */
+
+/* Whether the block of a tile decodes it together. */
+template <int RANK> FLOE_DEV bool is_split(uint32_t entry, floe_quantizer_kind kind, const target &t)
+{
+    return t.wanted && entry_is_plain<RANK>(entry, kind, t) && split_has_room<RANK>(entry);
+}
+
+/* Tiles for the general path, of this warp if `mine`. By a block. */
+template <int RANK>
+FLOE_DEV_COLD void decode_left(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t tile, bool mine,
+                               uint32_t *reported, uint32_t *stage)
+{
+    const floe_dev_chunk *chunk = job.chunk.call.chunks;
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    open_once(job, nbytes, 0, true, reported, *(open_shared *)stage);
+    if (!mine || tile + warp >= chunk->view.ntiles)
+        return;
+    const tile_words w = words_of(job.chunk.call, tile + warp);
+    const pack_opener opener = {stage + warp * LONG_WORDS, LONG_WORDS};
+    if (decode_general<RANK>(chunk, tile + warp, w.entry, w.words, opener) != TILE_DONE && floe_lane() == 0)
+        set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
+}
+
+/* A tile: of the chunk that is expected, if it is as most are. The general path is for warps of each fourth block, which look at its
+ * tile and the three behind it. */
+template <int RANK>
+FLOE_DEV void decode_by_block(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t tile, uint32_t *reported,
+                              early_chunk &e, uint32_t *stage)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const bool leads = tile % PACK_WARPS == 0;
+    const floe_dev_chunk *chunk = &job.chunk.expected.full;
+    early_tiles of;
+    const bool early =
+        look_early<true>(job, nbytes, 0, tile, e, &of) && (of.entries[0] & FLOE_TILE_NWORDS_MASK) <= of.nwords;
+    if (!early) {
+        open_once(job, nbytes, 0, true, reported, *(open_shared *)stage);
+        chunk = job.chunk.call.chunks;
+    }
+    if (tile >= chunk->view.ntiles)
+        return;
+    const bool has_own = leads && tile + warp < chunk->view.ntiles;
+    const tile_words w =
+        early ? tile_words{of.entries[0], FLOE_LORENZO_PACK, of.words} : words_of(job.chunk.call, tile);
+    const uint32_t own = early ? entry_of_warp(of) : has_own ? words_of(job.chunk.call, tile + warp).entry : 0;
+    word_window window;
+    if (entry_is_plain(w.entry) && split_has_room<RANK>(w.entry))
+        window_open_whole(window, w.words, w.entry & FLOE_TILE_NWORDS_MASK, stage);
+    const floe_quantizer_kind kind = early ? FLOE_QUANTIZER_LINEAR : chunk->quantizer.kind;
+    const floe_real step = (floe_real)(early ? floe_f64_of(floe_lorenzo_word64_of(e.head + 4)) : chunk->quantizer.step);
+    bool left = false;
+    if (has_own) {
+        const target t = target_of<RANK>(chunk, tile + warp);
+        left = t.wanted && !is_split<RANK>(own, kind, t);
+    }
+    const target t = target_of<RANK>(chunk, tile);
+    window_wait();
+    __syncthreads();
+    outcome result = TILE_DONE;
+    if (is_split<RANK>(w.entry, kind, t))
+        result = decode_pack_split<RANK>(t, w.entry, step, window, stage);
+    if (result == TILE_BAD && threadIdx.x == 0)
+        set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
+    left |= result == TILE_UNFIT && warp == 0;
+    if (__syncthreads_or(left))
+        decode_left<RANK>(job, nbytes, tile, left, reported, stage);
+}
+
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
-/* By the first block, when it has judged: no other waits for it. What was not 0 is so again. */
-FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes)
+/* What all blocks have found, which state->ndone has. Its state is 0 again. A thread. */
+FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t ndone)
 {
     floe_fused_decode_state *state = job.state;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        while (floe_load_shared_state(&state->ndone) + 1 != gridDim.x)
-            floe_dev_pause();
-        __threadfence();
-        uint32_t status = FLOE_OK;
-        for (int i = 0; i < STATUSES; i++) {
-            const uint32_t said = *(volatile uint32_t *)(state->statuses + i);
-            status = status == FLOE_OK ? said : status;
-        }
-        floe_dev_report_write(job.report, status, nbytes, NULL, false);
-        const floe_fused_decode_state none = {};
-        *state = none;
+    uint32_t status = FLOE_OK;
+    for (int i = 0; ndone >> 32 && i < STATUSES; i++) {
+        const uint32_t said = *(volatile uint32_t *)(state->statuses + i);
+        status = status == FLOE_OK ? said : status;
     }
-    __syncthreads();
-    for (uint64_t i = threadIdx.x; i < FLOE_FUSED_DECODE_WORDS(job.chunk.call.max_chunks); i += PACK_THREADS)
-        job.tallies[i] = 0;
+    floe_dev_report_write(job.report, status, nbytes, NULL, false);
+    const floe_fused_decode_state none = {};
+    *state = none;
 }
 
-/* What all other blocks end with. Most have nothing to report, and need not wait for their values to be written. */
-FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *reported)
+/* What a block ends with. Most have nothing to report, and need not wait for their values to be written. The first one reports when
+ * all others are done; by block the last one does, which is sooner but has each wait for its number. True: it has. A thread. */
+template <bool BY_BLOCK> FLOE_DEV bool finish(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t reported)
 {
-    __syncthreads();
-    if (threadIdx.x != 0)
-        return;
-    if (*reported)
+    const unsigned long long mine = reported ? (1ull << 32) + 1 : 1;
+    if (reported)
         __threadfence();
-    atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
+    uint64_t ndone = atomicAdd((unsigned long long *)&job.state->ndone, mine) + mine;
+    if (!BY_BLOCK && blockIdx.x != 0)
+        return false;
+    while (!BY_BLOCK && (uint32_t)(ndone = floe_load_shared_state(&job.state->ndone)) != gridDim.x)
+        floe_dev_pause();
+    if ((uint32_t)ndone != gridDim.x)
+        return false;
+    if (!BY_BLOCK || ndone >> 32)
+        __threadfence();
+    report(job, nbytes, ndone);
+    return true;
 }
 
+/* RANK: of the tiles that are decoded by block; 0: by warp. */
+template <int RANK>
 __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void fused_decode_kernel(
     const __grid_constant__ floe_fused_decode_job job, const shares all)
 {
+    enum { BY_BLOCK = RANK != 0 };
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ early_chunk early;
     __shared__ uint32_t reported; /* the block has set a status that others look at */
     const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
-    const uint32_t i = blockIdx.x - 1 - all.nopen, before = (uint32_t)(i * all.hash_rate >> 32);
+    const uint32_t i = blockIdx.x - 1 - all.nopen, before = nhash_of<BY_BLOCK>(all, i);
     if (threadIdx.x == 0)
         reported = 0;
     __syncthreads();
@@ -366,26 +532,48 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void fused_d
         judge(job, &reported, *(validate_shared *)stages);
     else if (blockIdx.x <= all.nopen)
         open_once(job, nbytes, blockIdx.x - 1, false, &reported, *(open_shared *)stages);
-    else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
-        check_payloads(job, nbytes, before, all.nhash, &reported, *(hash_shared *)stages);
+    else if (nhash_of<BY_BLOCK>(all, i + 1) != before)
+        check_payloads<BY_BLOCK>(job, nbytes, before, all.nhash, early.peek, &reported, *(hash_shared *)stages);
+    else if constexpr (BY_BLOCK)
+        decode_by_block<RANK>(job, nbytes, i - before, &reported, early, stages);
     else
         decode_tiles(job, nbytes, i - before, &reported, early, stages);
-    if (blockIdx.x == 0)
-        report(job, nbytes);
-    else
-        finish(job, &reported);
+    __syncthreads();
+    const bool reports = threadIdx.x == 0 && finish<BY_BLOCK>(job, nbytes, reported);
+    if ((BY_BLOCK || blockIdx.x == 0) && __syncthreads_or(reports))
+        for (uint64_t k = threadIdx.x; k < FLOE_FUSED_DECODE_WORDS(job.chunk.call.max_chunks); k += PACK_THREADS)
+            job.tallies[k] = 0;
+}
+
+template <int RANK> cudaError_t launch(const floe_fused_decode_job &job, cudaStream_t stream)
+{
+    enum { SHARED_NBYTES = RANK ? (int)SPLIT_WORDS * 4 : (int)PACK_SHARED_NBYTES };
+    const shares all = shares_of<RANK != 0>(job);
+    static_assert(SPLIT_WORDS * 4 + sizeof(early_chunk) <= 47 << 10, "a block has that without a grant");
+    const cudaError_t e = RANK ? cudaSuccess
+                               : cudaFuncSetAttribute(fused_decode_kernel<RANK>,
+                                                      cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH_EARLY(fused_decode_kernel<RANK>, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, SHARED_NBYTES,
+                      stream, job, all);
+    return cudaGetLastError();
 }
 
 } // namespace
 
+/* A single chunk of so few tiles of f32 that they keep a device busy only if each is the work of a block; of f64 those kernels would
+ * take long to compile. */
 int FLOE_R(floe_fused_decode_real_cuda)(const floe_fused_decode_job *job, void *stream)
 {
-    const shares all = shares_of(*job);
-    const cudaError_t e =
-        cudaFuncSetAttribute(fused_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PACK_SHARED_NBYTES);
-    if (e != cudaSuccess)
-        return (int)e;
-    FLOE_LAUNCH_EARLY(fused_decode_kernel, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
-                      (cudaStream_t)stream, *job, all);
-    return (int)cudaGetLastError();
+#if FLOE_REAL_BITS == 32
+    enum { FEW_SLOTS = 4096 };
+    const floe_lorenzo_expected_grid &expected = job->chunk.expected;
+    const bool is_few = expected.nchunks == 1 && expected.all && expected.slots <= FEW_SLOTS;
+    if (is_few && expected.full.view.rank == 3)
+        return (int)launch<3>(*job, (cudaStream_t)stream);
+    if (is_few && expected.full.view.rank == 2)
+        return (int)launch<2>(*job, (cudaStream_t)stream);
+#endif
+    return (int)launch<0>(*job, (cudaStream_t)stream);
 }

@@ -66,10 +66,11 @@ static size_t fused_decode_nbytes(const floe_codec_decode *d)
     return nbytes > FLOE_CUDA_STATE_NBYTES ? nbytes : 0;
 }
 
-static floe_status decompress_fused(const floe_fused_decompress *f, const floe_open_job *open, floe_error *err)
+static floe_status decompress(const floe_fused_decompress *f, floe_error *err)
 {
     const uint64_t nchunks = f->decode->nchunks;
-    floe_fused_decode_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
+    floe_fused_decode_job job = {
+        .chunk = floe_lorenzo_decode_of(f->decode)->job, .open = f->open, .state = f->cuda->state, .report = f->report};
     if (f->scratch) {
         job.state = f->scratch;
         FLOE_TRY(floe_cuda_clear(f->cuda, f->scratch, fused_decode_nbytes(f->decode), err));
@@ -79,19 +80,6 @@ static floe_status decompress_fused(const floe_fused_decompress *f, const floe_o
     job.opened = job.tallies + 1 + nchunks;
     FLOE_CUDA(err, f->open.dtype == FLOE_F32 ? floe_fused_decode_real_cuda_f32(&job, f->cuda->stream)
                                              : floe_fused_decode_real_cuda_f64(&job, f->cuda->stream));
-    return FLOE_OK;
-}
-
-/* A single chunk of few tiles of f32, or any others. */
-static floe_status decompress(const floe_fused_decompress *f, floe_error *err)
-{
-    const floe_open_job *open = &floe_lorenzo_decode_of(f->decode)->job;
-    const floe_lorenzo_expected_grid *expected = &open->expected;
-    if (f->open.dtype != FLOE_F32 || expected->nchunks != 1 || !expected->all || expected->full.view.rank < 2 ||
-        expected->slots > FLOE_SMALL_DECODE_SLOTS)
-        return decompress_fused(f, open, err);
-    const floe_small_decode_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
-    FLOE_CUDA(err, floe_small_decode_cuda(&job, f->cuda->stream));
     return FLOE_OK;
 }
 

@@ -47,39 +47,14 @@ typedef struct floe_small_job {
 /* granted: which kernels have been given their shared memory, once for a context; 0 at first. NULL: that is done again */
 int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream);
 
-/* ---- a small one decompressed ------------------------------------------------------------------------------------------ */
-
-/* A stream of one chunk of f32 in device memory by a single kernel, for the same reason. What it finds, and reports, is what the
- * kernels of larger fields find. */
-
-/* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
-typedef struct floe_small_decode_state {
-    unsigned long long tallies[2]; /* scratch of the payload's checksum */
-    uint32_t statuses[4];     /* of container, payload, opening and decoding: the first that is not FLOE_OK stands */
-    unsigned long long ndone; /* blocks; in the upper half how many of them have reported a status */
-} floe_small_decode_state;
-
-/* No swap of four axes is guessed, encoder pack only: call.decoders is NULL. Scratch of the call is its tables, if any. */
-typedef struct floe_small_decode_job {
-    floe_open_job chunk;      /* with a guess of one chunk, whose tiles have rank 2 or 3 */
-    floe_container_open open; /* header, records and nrecords are not wanted */
-    floe_small_decode_state *state;
-    floe_device_report *report;
-} floe_small_decode_job;
-
-/* Slots above it: there are tiles enough for a warp each to keep a device busy. */
-enum { FLOE_SMALL_DECODE_SLOTS = 4096 };
-
-int floe_small_decode_cuda(const floe_small_decode_job *job, void *stream);
-
-/* ---- any field decompressed -------------------------------------------------------------------------------------------- */
+/* ---- a field decompressed ---------------------------------------------------------------------------------------------- */
 
 /* A stream of encoder pack in device memory by a single kernel: what blocks check and what others decode is the same part of the
  * stream, which comes from memory once. */
 
 /* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
 typedef struct floe_fused_decode_state {
-    uint64_t ndone;       /* blocks, but for the one that reports */
+    uint64_t ndone;       /* blocks; in the upper half how many of them have reported a status */
     uint64_t nopen;       /* chunks of the grid that was guessed */
     uint32_t statuses[4]; /* of container, payloads, opening and decoding: the first that is not FLOE_OK stands */
 } floe_fused_decode_state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams of one chunk, those of f32 decoded by a single kernel: values against the CPU's, for all that such a stream may hold. Payloads are
+ * Streams of one chunk, those of f32 decoded a tile by a block: values against the CPU's, for all that such a stream may hold. Payloads are
  * damaged under checksums that fit them: the CPU's verdict must be the GPU's. A call leaves its state as it found it, so each
  * refusal is followed by a stream that is right.
  */

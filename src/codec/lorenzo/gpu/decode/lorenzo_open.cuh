@@ -297,8 +297,9 @@ FLOE_DEV void place_none(uint64_t nslots, floe_lorenzo_slot *slots)
 
 /* ---- a chunk ------------------------------------------------------------------------------------------------------- */
 
-/* Nothing is known yet. The block synchronizes later. */
-FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &expected, opening *o)
+/* First of all: nothing is known yet. The block synchronizes later. */
+FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
+                         uint64_t chunk, opening *o)
 {
     static_assert(sizeof o->c % 4 == 0, "whole words");
     for (uint32_t k = threadIdx.x; k < sizeof o->c / 4; k += blockDim.x)
@@ -308,15 +309,6 @@ FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &expected, opening 
     o->idle = true;
     o->status = FLOE_OK;
     o->nchunks = o->slots = 0;
-}
-
-/* First of all. */
-FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
-                         uint64_t chunk, opening *o)
-{
-    opening_begin(expected, o);
-    if (threadIdx.x != 0)
-        return;
     call.book_at[chunk] = UINT64_MAX; /* whatever becomes of it: books are read next */
     call.book_bad[chunk] = 0;
 }
