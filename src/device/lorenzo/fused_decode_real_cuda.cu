@@ -178,26 +178,17 @@ FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, 
     __syncthreads();
 }
 
-/* The chunk and the tile of a slot in the grid that the stream's header gives. False: there is none. By a block. */
-FLOE_DEV_COLD bool find_in_grid(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
-                                uint32_t *chunk, uint32_t *tile)
+/* Opens the chunk of a slot, and finds the tile in it. False: the stream's grid has no such slot. By a block. */
+FLOE_DEV_COLD bool open_of_slot(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, uint32_t *reported,
+                                open_shared &s, uint32_t *chunk, uint32_t *tile)
 {
-    __syncthreads();
-    if (threadIdx.x == 0)
-        s.o.nchunks = s.o.slots = 0;
-    if (nbytes > job.chunk.nbytes || !floe_peek_load(job.open.stream, nbytes, job.chunk.expected.nchunks, 0, &s.peek))
+    open_once(job, nbytes, 0, true, reported, s); /* which writes the grid */
+    *chunk = slot / job.chunk.call.grid->slots;
+    *tile = slot % job.chunk.call.grid->slots;
+    if (*chunk >= job.chunk.call.grid->nchunks)
         return false;
-    if (threadIdx.x == 0)
-        find_grid(job.chunk, s.peek, &s.o);
-    __syncthreads();
-    const uint64_t nchunks = s.o.nchunks;
-    const uint32_t slots = (uint32_t)s.o.slots;
-    __syncthreads(); /* who goes on may use the place */
-    if (nchunks == 0 || slots == 0)
-        return false;
-    *chunk = slot / slots;
-    *tile = slot % slots;
-    return *chunk < nchunks;
+    open_once(job, nbytes, *chunk, true, reported, s);
+    return true;
 }
 
 /* ---- tiles before their chunk is open ------------------------------------------------------------------------------ */
@@ -392,9 +383,8 @@ FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes,
         f.chunk = &e.c;
         f.tile = slot % (uint32_t)expected.slots;
     }
-    if (__syncthreads_and(early) || !find_in_grid(job, nbytes, first, s, &chunk, &tile))
+    if (__syncthreads_and(early) || !open_of_slot(job, nbytes, first, reported, s, &chunk, &tile))
         return f;
-    open_once(job, nbytes, chunk, true, reported, s);
     return early ? f : find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
 }
 
