@@ -5,6 +5,7 @@
  */
 #include "container/container_cuda.h"
 
+#include "backend/device_scan.cuh"
 #include "container/payload_hash.cuh"
 #include "container/record_dev.cuh"
 
@@ -50,18 +51,6 @@ FLOE_DEV void record_write(const floe_container_finish &job, uint64_t index, uin
         floe_index_entry_pack(record.offset, record.nbytes, record.checksum, entries + FLOE_INDEX_ENTRY_WORDS * r);
 }
 
-/* The sum of v over the warps of the block, for thread 0. */
-FLOE_DEV uint64_t warps_sum(uint64_t v, uint64_t sums[WARPS])
-{
-    if (floe_lane() == 0)
-        sums[threadIdx.x / FLOE_WARP] = v;
-    __syncthreads();
-    uint64_t sum = 0;
-    for (int i = 0; threadIdx.x == 0 && i < WARPS; i++)
-        sum += sums[i];
-    return sum;
-}
-
 /* The checksum behind the entries. By a block. */
 FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index, const uint64_t *at_hand,
                                 hash_shared &s)
@@ -72,7 +61,12 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
         job.nrecords <= ENTRIES_AT_HAND ? (const uint8_t *)at_hand : (const uint8_t *)job.stream + index;
     uint64_t terms =
         floe_warp_checksum_terms(entries, nbytes, warp, WARPS, floe_checksum_pieces(nbytes), s.stage[warp]);
-    uint64_t sum = warps_sum(terms, s.terms);
+    if (floe_lane() == 0)
+        s.terms[warp] = terms;
+    __syncthreads();
+    uint64_t sum = 0;
+    for (int i = 0; threadIdx.x == 0 && i < WARPS; i++)
+        sum += s.terms[i];
     if (threadIdx.x == 0)
         *(uint64_t *)(job.stream + index + nbytes) = floe_checksum_finish(sum, nbytes);
 }
@@ -86,8 +80,6 @@ FLOE_DEV floe_dev_chunk_stats stats_of(const floe_container_finish &job, uint64_
     return ((const floe_dev_chunk_stats *)((const uint8_t *)job.chunk_stats.first + at))[attempt];
 }
 
-FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
-
 /* The report, if it is requested. By a warp. */
 FLOE_DEV void finish_report(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
 {
@@ -97,16 +89,12 @@ FLOE_DEV void finish_report(const floe_container_finish &job, uint32_t status, u
     for (uint64_t r = floe_lane(); r < job.nrecords; r += FLOE_WARP) {
         const floe_dev_chunk_stats stats = stats_of(job, r);
         all.nexceptions += stats.nexceptions;
-        all.max_error_bits = larger(all.max_error_bits, stats.max_error_bits);
-        all.max_pw_error_bits = larger(all.max_pw_error_bits, stats.max_pw_error_bits);
+        all.max_error_bits = max(all.max_error_bits, stats.max_error_bits);
+        all.max_pw_error_bits = max(all.max_pw_error_bits, stats.max_pw_error_bits);
     }
-#pragma unroll
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
-        all.nexceptions += __shfl_xor_sync(FLOE_ALL_LANES, all.nexceptions, d);
-        all.max_error_bits = larger(all.max_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, all.max_error_bits, d));
-        all.max_pw_error_bits =
-            larger(all.max_pw_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, all.max_pw_error_bits, d));
-    }
+    all.nexceptions = floe_warp_sum(all.nexceptions);
+    all.max_error_bits = floe_warp_max(all.max_error_bits);
+    all.max_pw_error_bits = floe_warp_max(all.max_pw_error_bits);
     if (floe_lane() == 0)
         floe_dev_report_write(job.report, status, nbytes, &all, job.pwrel);
 }
@@ -182,17 +170,9 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_verify_
     if (*job.status || nrecords == 0)
         return;
     const payloads w = payloads_of(job.stream, job.nbytes, job.records, nrecords, blockIdx.x, gridDim.x);
-    if (blockIdx.x >= w.nblocks)
-        return;
-    tally *tallies = tallies_of(w, job.scratch, s);
-    const bool last = share_hash<WARPS>(w, job.scratch, tallies, s);
-    if (s.bad && threadIdx.x == 0)
-        *job.status = FLOE_ERR_FORMAT;
-    for (uint64_t r = threadIdx.x; last && r < nrecords; r += THREADS) {
-        const floe_dev_record record = job.records[r];
-        if (tally_take(tallies + r, record.nbytes) != record.checksum || !padding_is_zero(job.stream, record))
-            *job.status = FLOE_ERR_CHECKSUM;
-    }
+    const uint32_t status = share_verify<WARPS>(w, job.scratch, s);
+    if (status != FLOE_OK)
+        *job.status = status;
 }
 
 } // namespace

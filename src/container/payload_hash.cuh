@@ -268,6 +268,23 @@ FLOE_DEV bool padding_is_zero(const uint8_t *stream, const floe_dev_record &reco
     return bits == 0;
 }
 
+/* This block's share of payloads whose checksums are there. By a block, each of whose threads has what it has found. */
+template <int WARPS> FLOE_DEV uint32_t share_verify(const payloads &w, void *scratch, hash_shared &s)
+{
+    if (w.block >= w.nblocks)
+        return FLOE_OK;
+    tally *tallies = tallies_of(w, scratch, s);
+    const bool last = share_hash<WARPS>(w, scratch, tallies, s);
+    uint32_t status = s.bad && threadIdx.x == 0 ? FLOE_ERR_FORMAT : FLOE_OK;
+    for (uint64_t r = threadIdx.x; last && r < w.nrecords; r += WARPS * FLOE_WARP) {
+        const floe_dev_record record = w.records[r];
+        if (tally_take(tallies + r, record.nbytes) != record.checksum || !record_fits(w, record) ||
+            !padding_is_zero(w.stream, record))
+            status = FLOE_ERR_CHECKSUM;
+    }
+    return status;
+}
+
 } // namespace
 
 #endif

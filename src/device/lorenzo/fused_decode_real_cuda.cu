@@ -136,16 +136,7 @@ FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nby
     payloads w = payloads_of(job.open.stream, nbytes, records, nrecords, block, nblocks);
     if (!BY_BLOCK)
         w.nblocks = floe_min64(w.nblocks, floe_ceil_div(w.nslots, PIECES));
-    if (block >= w.nblocks)
-        return;
-    tally *tallies = tallies_of(w, job.tallies, s);
-    const bool last = share_hash<PACK_WARPS>(w, job.tallies, tallies, s);
-    if (s.bad && threadIdx.x == 0)
-        set_status(job, reported, OF_PAYLOADS, FLOE_ERR_FORMAT);
-    for (uint64_t r = threadIdx.x; last && r < nrecords; r += PACK_THREADS)
-        if (tally_take(tallies + r, records[r].nbytes) != records[r].checksum || !record_fits(w, records[r]) ||
-            !padding_is_zero(job.open.stream, records[r]))
-            set_status(job, reported, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
+    set_status(job, reported, OF_PAYLOADS, share_verify<PACK_WARPS>(w, job.tallies, s));
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
