@@ -14,7 +14,6 @@ enum {
     NPLACES = 256, /* sampled places, evenly spread */
     RUN = 16,      /* residuals in a row at each */
     NSAMPLES = NPLACES * RUN,
-    CORNERS = 1 << FLOE_MAX_RANK,
     MIN_ELEMS = 4096 /* of a field: below, a sample shows little */
 };
 static const double STRONG = 3; /* so many times smaller residuals make a hint */

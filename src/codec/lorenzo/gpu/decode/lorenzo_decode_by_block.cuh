@@ -15,7 +15,6 @@ namespace FLOE_LORENZO_DECODING
 
 enum {
     SPLIT_WARPS = 4,
-    SPLIT_THREADS = SPLIT_WARPS * FLOE_WARP,
     RUN_STEPS = FLOE_TILE_STEPS / SPLIT_WARPS, /* of a warp */
     LONG_WORDS = 2304, /* of a stage for the general path, one a warp: a step of f64, and some */
     SPLIT_WORDS = SPLIT_WARPS * LONG_WORDS,

@@ -90,11 +90,7 @@ template <int RANK> FLOE_DEV plain_tile reload_rows(const plain_tile &t)
 
 /* The step to come, in shared memory: 16-byte piece q of the group of lane g stands at piece(q, g), so that neither the
  * copies, which go along memory, nor the lanes that read their groups meet in a bank. */
-enum {
-    PIECES = GROUP * sizeof(floe_real) / 16,
-    PIECE_VALUES = 16 / sizeof(floe_real),
-    BUFFER_WORDS = 1024 * BASE_WORDS
-};
+enum { PIECES = GROUP * sizeof(floe_real) / 16, PIECE_VALUES = 16 / sizeof(floe_real) };
 
 template <int RANK> FLOE_DEV uint32_t piece(uint32_t q, uint32_t g)
 {
