@@ -13,13 +13,15 @@ typedef floe_wavelet_encoder encoder;
 enum {
     BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
-    BOX_SHARE = 2,     /* values of the field for one of the box */
-    SMALL_SHARE = 16,  /* the same of a small box, which is half as large */
-    FEW_BITS = 2,      /* values for a bit: of fewer bits a small box shows too little */
-    SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
-    LITERAL_BITS = 16, /* beside the value itself */
-    FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
-    MEAN_COARSE = 0,   /* where the mean counts: few values miss the bound then */
+    BOX_SHARE = 2,    /* values of the field for one of the box */
+    SMALL_SHARE = 16, /* the same of a small box, which is half as large */
+    FEW_BITS = 2,     /* values for a bit: of fewer bits a small box shows too little */
+    FEW_BITS_BEST = 16,
+    SMALL_BEST = 1 << 21, /* cells of a box from which on a quarter of it comes first */
+    SHORT_AXIS = 128,     /* the slowest axis is cut last, if it has no more points */
+    LITERAL_BITS = 16,    /* beside the value itself */
+    FIRST_COARSE = 12,    /* in eighths of octaves, 2.8 bounds; up to 22 */
+    MEAN_COARSE = 0,      /* where the mean counts: few values miss the bound then */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
     COARSE_APART = 4, /* trials of steps */
@@ -48,12 +50,15 @@ static uint64_t part_cells(const encoder *e)
     return floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
 }
 
-bool floe_wavelet_has_small(const encoder *e) { return !is_best(e) && e->ncells / SMALL_SHARE >= part_cells(e) / 2; }
+bool floe_wavelet_has_small(const encoder *e)
+{
+    return is_best(e) ? part_cells(e) >= SMALL_BEST : e->ncells / SMALL_SHARE >= part_cells(e) / 2;
+}
 
 /* The longest axis is halved, but for the slowest one, until the box is small enough. */
 void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK])
 {
-    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e) >> !large;
+    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e) >> (large ? 0 : is_best(e) ? 2 : 1);
     const uint32_t slowest = floe_wavelet_slowest(shape);
     memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
     while (floe_interp_points(part) > most) {
@@ -321,24 +326,47 @@ static void tune_rest(tuner *t)
     }
 }
 
+/* Of a box. Returns whether its codes have so few bits that a larger one is worth more than it. */
+static bool tune_box(tuner *t, bool large, uint64_t *ncells)
+{
+    uint64_t part[FLOE_INTERP_RANK];
+    t->trials->begin(t->trials->user, large);
+    floe_wavelet_trial_shape(t->e, large, part);
+    *ncells = floe_interp_points(part);
+    tune_begin(t);
+    return t->best.codes < *ncells / (is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
+}
+
+/* What a small box has shown, tuned by the large one. */
+static void tune_large(tuner *t)
+{
+    const floe_wavelet_structure s = t->best.structure;
+    t->trials->begin(t->trials->user, true);
+    t->best.bits = UINT64_MAX;
+    add(t, &s, true);
+    try_round(t);
+    keep_better(t);
+    tune_rest(t);
+}
+
 void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 {
     tuner t = {.e = e, .trials = trials};
-    uint64_t part[FLOE_INTERP_RANK];
-    bool few = true;
-    for (int large = !floe_wavelet_has_small(e); large <= 1 && few; large++) {
-        trials->begin(trials->user, large);
-        floe_wavelet_trial_shape(e, large, part);
-        tune_begin(&t);
-        few = t.best.codes < floe_interp_points(part) / FEW_BITS;
+    uint64_t ncells;
+    bool large = !floe_wavelet_has_small(e);
+    if (tune_box(&t, large, &ncells) && !large) {
+        large = true;
+        tune_box(&t, large, &ncells);
     }
     for (bool again = true; again;) {
         const uint64_t before = t.best.bits;
         tune_rest(&t);
         again = is_best(e) && t.best.bits < before - before / AGAIN_WORTH;
     }
+    e->expected = t.best.codes / ncells;
+    if (is_best(e) && !large)
+        tune_large(&t);
     e->structure = t.best.structure;
-    e->expected = t.best.codes / floe_interp_points(part);
 }
 
 /* Its values are those of the array, so that errors are absolute. */

@@ -64,25 +64,23 @@ static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
     room->nsteps = floe_max64(room->nsteps, e->needs.nsteps);
 }
 
-/* Marks that hold no more than a chunk's do are among its grids. */
-static void add_trial_room(const floe_wavelet_encoder *trial, floe_wavelet_gpu_room *room)
+/* Marks that hold no more than a chunk's do are among its grids. As many trials at once as there are grids for. */
+static void add_trial_room(const floe_wavelet_encoder *e, bool large, floe_wavelet_gpu_room *room)
 {
+    floe_wavelet_gpu_trials *t = &room->trials[large];
     floe_wavelet_gpu_room sum = {.ncells = 0};
-    add_room(trial, &sum);
-    room->trial_cells = floe_max64(room->trial_cells, sum.ncells);
-    room->trial_marks = floe_max64(room->trial_marks, (sum.nmarks + 255) & ~(uint64_t)255);
-    room->trial_records = floe_max64(room->trial_records, (sum.records + 255) & ~(uint64_t)255);
-    room->trial_steps = floe_max64(room->trial_steps, sum.nsteps);
-    room->trial_chunks = floe_max64(room->trial_chunks, sum.nchunks);
-}
-
-/* As many at once as there are grids for. */
-static void set_trials(floe_wavelet_gpu_room *room)
-{
-    const uint64_t least =
-        floe_min64(TRIALS_CELLS / floe_max64(room->trial_cells, 1), FLOE_WAVELET_GPU_GRIDS / (room->trial_steps + 1));
-    room->ntrials = (uint32_t)floe_max64(floe_min64(least, FLOE_WAVELET_DEV_JOBS), 1);
-    room->nchunks = floe_max64(room->nchunks, room->ntrials * room->trial_chunks);
+    floe_wavelet_encoder trial;
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_wavelet_trial_shape(e, large, shape);
+    floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_INTERP_RANK, shape);
+    add_room(&trial, &sum);
+    t->ncells = floe_max64(t->ncells, sum.ncells);
+    t->nmarks = floe_max64(t->nmarks, (sum.nmarks + 255) & ~(uint64_t)255);
+    t->records = floe_max64(t->records, (sum.records + 255) & ~(uint64_t)255);
+    t->nsteps = floe_max64(t->nsteps, sum.nsteps);
+    t->nchunks = floe_max64(t->nchunks, sum.nchunks);
+    const uint64_t most = floe_min64(TRIALS_CELLS / floe_max64(t->ncells, 1), FLOE_WAVELET_GPU_GRIDS / (t->nsteps + 1));
+    t->n = (uint32_t)floe_max64(floe_min64(most, FLOE_WAVELET_DEV_JOBS), 1);
 }
 
 /* Of a chunk of this extent: the whole of it, and trials. */
@@ -90,15 +88,14 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
 {
     const floe_codec_params params = {.dtype = call->field.dtype, .preset = call->preset};
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
-    floe_wavelet_encoder e, trial;
-    uint64_t shape[FLOE_INTERP_RANK];
+    floe_wavelet_encoder e;
     if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent))
         return false;
-    floe_wavelet_trial_shape(&e, true, shape);
-    floe_wavelet_encoder_begin(&trial, &cpu, &params, FLOE_INTERP_RANK, shape);
     add_room(&e, room);
     room->records = floe_max64(room->records, 2 * e.ncells + 64); /* of what fills holes */
-    add_trial_room(&trial, room);
+    add_trial_room(&e, true, room);
+    if (floe_wavelet_has_small(&e))
+        add_trial_room(&e, false, room);
     return true;
 }
 
@@ -117,14 +114,18 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
         FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, room)), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
-    set_trials(room);
+    for (int large = 0; large < 2; large++)
+        room->nchunks = floe_max64(room->nchunks, room->trials[large].n * room->trials[large].nchunks);
     return floe_codec_ranks_plan(&c->ranks, segments_of(room->nmarks), err);
 }
 
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
-    const uint64_t coded = r->nsteps + 3, n = floe_max64(coded, r->ntrials * (r->trial_steps + 1));
+    const uint64_t coded = r->nsteps + 3;
+    uint64_t n = coded;
+    for (int large = 0; large < 2; large++)
+        n = floe_max64(n, r->trials[large].n * (r->trials[large].nsteps + 1));
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
     c->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *c->tables);
     c->bytes = floe_arena_take(a, coded, sizeof *c->bytes);
@@ -152,18 +153,24 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
 void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
+    uint64_t arrays = 0, records = 0, marks = 0;
+    for (int large = 0; large < 2; large++) {
+        const floe_wavelet_gpu_trials *t = &r->trials[large];
+        arrays = floe_max64(arrays, (2 * t->n + 1) * floe_wavelet_gpu_buffer_nbytes(t->ncells, size));
+        records = floe_max64(records, t->n * t->records);
+        marks = floe_max64(marks, t->n * t->nmarks);
+    }
     c->arrays = floe_arena_take(
         a, floe_max64(2 * floe_wavelet_gpu_buffer_nbytes(r->ncells, size), r->slot_words * sizeof(uint16_t)), 1);
     c->records = floe_arena_take(a, r->records, 1);
     c->kinds = floe_arena_take(a, r->nmarks, 1);
     c->corrections = floe_arena_take(a, r->nmarks, 1);
     c->differences = floe_arena_take(a, r->nmarks, 1);
-    c->box = floe_arena_take(a, r->trial_cells, size);
-    c->trial_arrays =
-        floe_arena_take(a, (2 * r->ntrials + 1) * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
-    c->trial_records = floe_arena_take(a, r->ntrials * r->trial_records, 1);
-    c->holes = floe_arena_take(a, r->trial_marks, 1);
-    c->trial_corrections = floe_arena_take(a, r->ntrials * r->trial_marks, 1);
+    c->box = floe_arena_take(a, r->trials[true].ncells, size);
+    c->trial_arrays = floe_arena_take(a, arrays, 1);
+    c->trial_records = floe_arena_take(a, records, 1);
+    c->holes = floe_arena_take(a, r->trials[true].nmarks, 1);
+    c->trial_corrections = floe_arena_take(a, marks, 1);
     c->results = floe_arena_take(a, 1, sizeof *c->results);
     c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_PARTS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);

@@ -12,11 +12,16 @@
 
 enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, their differences */ };
 
-/* How much of everything a chunk has at most. */
+/* How much of everything a trial has at most, and how many there are at once. */
+typedef struct floe_wavelet_gpu_trials {
+    uint64_t ncells, nmarks, records, nsteps, nchunks;
+    uint32_t n;
+} floe_wavelet_gpu_trials;
+
+/* The same of a chunk. */
 typedef struct floe_wavelet_gpu_room {
     uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words;
-    uint64_t trial_cells, trial_marks, trial_records, trial_steps, trial_chunks; /* of a trial */
-    uint32_t ntrials;                                                            /* at once */
+    floe_wavelet_gpu_trials trials[2]; /* of the small box, if there is one, and of the large one */
 } floe_wavelet_gpu_room;
 
 /* What the host waits for: of a part, */
@@ -39,7 +44,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_wavelet_gpu_room room;
     uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
     int8_t *kinds, *corrections, *differences;
-    /* A box of the array, and what each trial of it takes. arrays: ntrials that are put back, then ntrials + 1 that are transformed */
+    /* A box of the array, and what each trial of it takes. arrays: as many as trials that are put back, then one more that are transformed */
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_results *results;

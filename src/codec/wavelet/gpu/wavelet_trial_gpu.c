@@ -24,7 +24,8 @@ typedef struct transformed {
 typedef struct trying {
     const work *call;
     const part *of;
-    part trial; /* which one that is */
+    const floe_wavelet_gpu_trials *room; /* of the box */
+    part trial;                          /* which one that is */
     floe_codec_params params;
     transformed transformed[FLOE_WAVELET_DEV_JOBS + 1];
     uint32_t begins[FLOE_WAVELET_DEV_JOBS]; /* of this round: number of what is transformed */
@@ -55,7 +56,7 @@ static bool is_same_transform(const floe_wavelet_structure *a, const floe_wavele
 /* What begins with s; else a place for it that this round does not use. */
 static uint32_t find_transformed(trying *y, const floe_wavelet_structure *s, bool *there)
 {
-    const uint32_t n = y->call->c->room.ntrials + 1;
+    const uint32_t n = y->room->n + 1;
     uint32_t spare = 0;
     *there = true;
     for (uint32_t i = 0; i < n; i++) {
@@ -79,7 +80,7 @@ static floe_status begin_trial(trying *y, const floe_wavelet_structure *s, uint3
     if (there)
         return FLOE_OK;
     floe_wavelet_plan_make(&p->e, s);
-    return floe_wavelet_gpu_places_add(p, array_of(y, y->call->c->room.ntrials + number), y->call->c->box, todo);
+    return floe_wavelet_gpu_places_add(p, array_of(y, y->room->n + number), y->call->c->box, todo);
 }
 
 static floe_status transform(trying *y, const floe_wavelet_trial *t, uint32_t n)
@@ -107,9 +108,9 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
     p->findings = c->results->part + number;
     p->in_place = true;
     p->array[0] = array_of(y, number);
-    p->from[0] = array_of(y, c->room.ntrials + y->begins[number]);
-    p->e.records = c->trial_records + number * c->room.trial_records;
-    p->e.marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections + number * c->room.trial_marks;
+    p->from[0] = array_of(y, y->room->n + y->begins[number]);
+    p->e.records = c->trial_records + number * y->room->records;
+    p->e.marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections + number * y->room->nmarks;
 }
 
 static void add_grids(trying *y, bool all)
@@ -152,7 +153,7 @@ static floe_status try_again(trying *y, floe_wavelet_trial *t)
     aim(y, &t->structure, 0);
     y->trial.in_place = false;
     floe_wavelet_gpu_arrays_of(&y->trial, array_of(y, 0));
-    if (y->call->c->room.ntrials == 1) /* the second array is the first one that is transformed */
+    if (y->room->n == 1) /* the second array is the first one that is transformed */
         memset(y->transformed, 0, sizeof y->transformed);
     y->counted = (grids){.n = 0};
     FLOE_TRY(floe_wavelet_gpu_array_forward(&y->trial));
@@ -200,7 +201,7 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
     r->n = r->ncodes = r->nchecks = r->back.n = 0;
     y->counted = (grids){.n = 0};
     FLOE_CUDA(w->err, cudaMemsetAsync(c->results->part, 0, n * sizeof found.part[0], w->stream));
-    FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
+    FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * y->room->nmarks, w->stream));
     FLOE_TRY(transform(y, t, n));
     for (uint32_t k = 0; k < n; k++) {
         aim(y, &t[k].structure, k);
@@ -216,7 +217,7 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
 static void try_structures(void *user, floe_wavelet_trial *t, uint32_t n)
 {
     trying *y = user;
-    const uint32_t most = y->call->c->room.ntrials;
+    const uint32_t most = y->room->n;
     for (uint32_t k = 0; k < n; k++)
         t[k].codes = t[k].bits = UINT64_MAX;
     for (uint32_t k = 0; k < n && y->status == FLOE_OK; k += most)
@@ -247,6 +248,7 @@ static floe_status copy_box(const part *p, const part *trial)
 static void begin(void *user, bool large)
 {
     trying *y = user;
+    y->room = &y->call->c->room.trials[large];
     floe_wavelet_trial_begin(&y->of->e, large, &y->trial.e, &y->params, y->call->c->box);
     memset(y->transformed, 0, sizeof y->transformed);
     if (y->status == FLOE_OK)
