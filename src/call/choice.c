@@ -48,6 +48,8 @@ typedef struct cost {
 } cost;
 static const double near_db = 0.25;     /* 3 %: no miss */
 static const double few_nbytes = 65536; /* of a sample: they say little of what fine steps take */
+/* A sample of at least so many bytes by one codec, of which every other one takes so many times more: a larger one shows the same. */
+static const double clear_nbytes = 1024, clear = 1.5;
 static const double doubt =
     0.98; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
@@ -93,20 +95,24 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
     return FLOE_OK;
 }
 
-/* The best by this sample, and its cost. */
+/* The best by this sample, and its cost. second: the least that the others cost. */
 static floe_status choose(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
-                          const floe_codec_params *params, floe_codec *codec, cost *best)
+                          const floe_codec_params *params, floe_codec *codec, cost *best, double *second)
 {
     const double worth = sample->estimates ? doubt : 1;
     *best = (cost){INFINITY, INFINITY};
+    *second = INFINITY;
     for (uint32_t i = 0; i < choice->n; i++) {
         floe_codec_params p = *params;
         cost now;
         p.codec = choice->codecs[i];
         FLOE_TRY(cost_of(sample, range, &p, best->least, &now));
         if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least * worth)) {
+            *second = best->least;
             *best = now;
             *codec = p.codec;
+        } else if (now.least < *second) {
+            *second = now.least;
         }
     }
     return FLOE_OK;
@@ -116,6 +122,7 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
 {
     floe_header h = sample->header;
     cost best;
+    double second;
     *codec = choice->codecs[0];
     h.abs_bound = floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_resolve_codec(&h);
@@ -124,10 +131,11 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
         return FLOE_OK;
     if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */
         FLOE_TRY(psnr_params(sample, range, &params));
-    FLOE_TRY(choose(choice, sample, range, &params, codec, &best));
-    if (sample->widens && best.least < few_nbytes) {
+    FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
+    const bool is_clear = best.least >= clear_nbytes && second > best.least * clear;
+    if (sample->widens && best.least < few_nbytes && !is_clear) {
         FLOE_TRY(floe_sample_widen(sample));
-        FLOE_TRY(choose(choice, sample, range, &params, codec, &best));
+        FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
     }
     return FLOE_OK;
 }
