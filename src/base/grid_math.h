@@ -20,7 +20,8 @@ FLOE_HD uint64_t floe_last_digit(uint64_t *n, uint64_t base)
     return digit;
 }
 
-/* Division of numbers below 2^31 by one that is made for it. */
+/* Divides many numbers below 2^31 by the same one, which is not 0: by multiplication. times is above 2^shift / by, by 1 at most, and
+ * n / 2^shift is below 1 / by: no quotient is too large. */
 typedef struct floe_divisor {
     uint32_t by, times, shift;
 } floe_divisor;

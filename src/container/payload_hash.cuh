@@ -268,7 +268,7 @@ FLOE_DEV bool padding_is_zero(const uint8_t *stream, const floe_dev_record &reco
     return bits == 0;
 }
 
-/* This block's share of payloads whose checksums are there. By a block, each of whose threads has what it has found. */
+/* Checks this block's share of payloads against the records' checksums. By a block; each thread returns what it has found. */
 template <int WARPS> FLOE_DEV uint32_t share_verify(const payloads &w, void *scratch, hash_shared &s)
 {
     if (w.block >= w.nblocks)

@@ -239,8 +239,8 @@ struct early_entries {
     uint32_t own[PACK_WARPS], before[EARLY_ENTRIES];
 };
 
-/* Of a chunk's words, of which nwords are there, header and entries; n tiles, the block's from `tile` on. The last warp loads the
- * header: the first one has other things to load. */
+/* Loads header and entries from a chunk's words, of which nwords are there. n: its tiles; tile: the first of the block's. The last warp
+ * loads the header: the first one has other things to load. */
 FLOE_DEV void load_early(const uint32_t *words, uint64_t nwords, uint32_t n, uint32_t tile, early_chunk &e,
                          early_entries &to)
 {
@@ -287,8 +287,8 @@ FLOE_DEV uint32_t entry_of_warp(const early_tiles &t)
     return entry;
 }
 
-/* The tiles from `tile` on, if the chunk is as most are: that is known before anybody has opened the chunk, and what is not right
- * is found by who does. By a block, which gets the same result. */
+/* The tiles from `tile` on, if the chunk is as most are. That is known before anybody has opened the chunk; who opens it finds what is
+ * wrong. By a block, which gets the same result. */
 template <bool BY_BLOCK>
 FLOE_DEV bool look_early(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t chunk, uint32_t tile,
                          early_chunk &e, early_tiles *t)
@@ -397,7 +397,7 @@ template <int RANK> FLOE_DEV bool is_split(uint32_t entry, floe_quantizer_kind k
     return t.wanted && entry_is_plain<RANK>(entry, kind, t) && split_has_room<RANK>(entry);
 }
 
-/* Tiles for the general path, of this warp if `mine`. By a block. */
+/* Decodes this warp's tile by the general path, if `mine`. By a block. */
 template <int RANK>
 FLOE_DEV_COLD void decode_left(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t tile, bool mine,
                                uint32_t *reported, uint32_t *stage)
@@ -413,8 +413,8 @@ FLOE_DEV_COLD void decode_left(const floe_fused_decode_job &job, uint64_t nbytes
         set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
-/* A tile: of the chunk that is expected, if it is as most are. The general path is for warps of each fourth block, which look at its
- * tile and the three behind it. */
+/* A tile: of the chunk that is expected, if it is as most are. Those for the general path are left to the warps of each fourth block,
+ * which look at its tile and the three behind it. */
 template <int RANK>
 FLOE_DEV void decode_by_block(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t tile, uint32_t *reported,
                               early_chunk &e, uint32_t *stage)
@@ -460,7 +460,7 @@ FLOE_DEV void decode_by_block(const floe_fused_decode_job &job, uint64_t nbytes,
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
-/* What all blocks have found, which state->ndone has. Its state is 0 again. A thread. */
+/* Reports what all blocks have found, whom ndone has counted; the state is 0 again. A thread. */
 FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t ndone)
 {
     floe_fused_decode_state *state = job.state;
@@ -475,7 +475,7 @@ FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t
 }
 
 /* What a block ends with. Most have nothing to report, and need not wait for their values to be written. The first one reports when
- * all others are done; by block the last one does, which is sooner but has each wait for its number. True: it has. A thread. */
+ * all others are done; by block the last one does, which is sooner but has each wait for its number. Returns whether this one has. A thread. */
 template <bool BY_BLOCK> FLOE_DEV bool finish(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t reported)
 {
     const unsigned long long mine = reported ? (1ull << 32) + 1 : 1;
@@ -543,8 +543,8 @@ template <int RANK> cudaError_t launch(const floe_fused_decode_job &job, cudaStr
 
 } // namespace
 
-/* A single chunk of so few tiles of f32 that they keep a device busy only if each is the work of a block; of f64 those kernels would
- * take long to compile. */
+/* By block: a single chunk of few tiles of f32, which would not keep a device busy with a warp each. Of f64 those kernels would take
+ * long to compile. */
 int FLOE_R(floe_fused_decode_real_cuda)(const floe_fused_decode_job *job, void *stream)
 {
 #if FLOE_REAL_BITS == 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes of small arrays whose points stay in their places. A block takes a part that several passes leave for themselves, as a plane or
- * what is left of all axes, to shared memory; a thread computes some points of a lifting. Sums are made in the order of wavelet_cpu.c, and cut
- * where that cuts them: at the end of a pass. */
+/* Passes of small arrays whose points stay in their places. A block takes a part to shared memory that needs no other for several passes:
+ * a plane, or the lattice that is left. A thread computes some points of a lifting. Sums are made in the order of wavelet_cpu.c, and
+ * cut where that cuts them: at the end of a pass. */
 #include <assert.h>
 #include <floe/floe.h>
 
@@ -51,8 +51,8 @@ constexpr bool all_end_with_evens()
 }
 static_assert(all_end_with_evens(), "else taps are to be scaled");
 
-/* Passes first .. end of an array, whose parts have so many points of their lattice along each axis; parts 0: lifting `number` of one pass, of
- * lines that are longer than a part may be. */
+/* Passes first .. end of an array, whose parts have so many points of their lattice along each axis. nparts 0: lifting `number` of one pass,
+ * of lines that are longer than a part may be. */
 struct group {
     uint32_t first, end, number, nparts, extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK];
 };
@@ -161,7 +161,7 @@ FLOE_DEV void find_points(const box &x, const uint8_t *depth0, const floe_wavele
     }
 }
 
-/* Those near the ends of lines of n points are as predicted by floe_wavelet_one_sided. */
+/* End k of lines of n points, by floe_wavelet_one_sided. */
 FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
 {
     const int32_t evens = (int32_t)(n - n / 2),
@@ -197,7 +197,7 @@ FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const
 static_assert((PASSES + 1) * FLOE_INTERP_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
               "a thread for each");
 
-/* A lifting of a pass; its own, so that it can stay in registers beside what is stored. */
+/* A lifting of a pass. A copy of what is in shared memory: it stays in registers although points are stored there. */
 struct lifting {
     points p;
     lift l;
@@ -243,7 +243,7 @@ FLOE_DEV floe_real add_end_taps(const lifting &t, const floe_real *line, int32_t
     return sum;
 }
 
-/* Points i .. i + RUN, and how many there are: what they are made of is loaded once for all of them. */
+/* Points i .. i + count - 1, at most RUN: what they are made of is loaded once for all of them. */
 template <int32_t RUN, int32_t NTAPS>
 FLOE_DEV void lift_run(const lifting &t, floe_real *line, int32_t i, int32_t count)
 {
@@ -345,7 +345,7 @@ FLOE_DEV void copy(const part &r, const box &from, const box &to)
     }
 }
 
-/* PARTS: groups that have some; else those of one lifting of long lines. */
+/* PARTS: of groups that have parts; else of those of one lifting of long lines. */
 template <bool PARTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const __grid_constant__ arrays s)
 {
