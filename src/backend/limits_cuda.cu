@@ -17,7 +17,8 @@ uint64_t packed(int processors, int shared_nbytes, int major, int minor)
     return (uint64_t)processors << 40 | (uint64_t)shared_nbytes << 16 | (uint64_t)major << 8 | (uint64_t)minor;
 }
 
-uint64_t ask(int device)
+/* 0: the device does not report them. */
+uint64_t queried(int device)
 {
     int processors, shared_nbytes, major, minor;
     if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
@@ -34,17 +35,20 @@ __global__ void nothing_kernel() {}
 
 floe_gpu_limits floe_gpu_limits_cuda(void)
 {
-    int device;
-    uint64_t *at = NULL, limits = 0;
-    if (cudaGetDevice(&device) == cudaSuccess && device < DEVICES)
-        at = known_limits + device;
+    int device = -1;
+    uint64_t limits = 0;
+    const bool is_there = cudaGetDevice(&device) == cudaSuccess;
+    uint64_t *at = is_there && device < DEVICES ? known_limits + device : NULL;
     if (at)
         limits = __atomic_load_n(at, __ATOMIC_RELAXED);
-    if (at && !limits)
-        __atomic_store_n(at, limits = ask(device), __ATOMIC_RELAXED);
+    if (is_there && !limits) {
+        limits = queried(device);
+        if (at)
+            __atomic_store_n(at, limits, __ATOMIC_RELAXED);
+    }
     if (!limits) {
         (void)cudaGetLastError();
-        limits = packed(132, 227 << 10, 9, 0);
+        limits = packed(1, FLOE_GPU_LEAST_SHARED, 8, 0);
     }
     return {(uint32_t)(limits >> 40), (uint32_t)(limits >> 16) & 0xFFFFFF, (uint32_t)limits >> 8 & 0xFF,
             (uint32_t)limits & 0xFF};

@@ -15,7 +15,10 @@ typedef struct floe_gpu_limits {
     uint32_t major, minor;  /* compute capability */
 } floe_gpu_limits;
 
-/* Queried once for each GPU. Where none can be: those of an H200. */
+/* A block of any GPU from compute capability 8.0 on can have this much shared memory. */
+enum { FLOE_GPU_LEAST_SHARED = 99 << 10 };
+
+/* Queried once for each GPU. Where none can be: the least that any GPU has. */
 floe_gpu_limits floe_gpu_limits_cuda(void);
 
 enum { FLOE_GPU_NAME_NBYTES = 256 };

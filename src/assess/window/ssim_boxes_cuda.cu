@@ -32,8 +32,7 @@ enum {
     SUMS_PITCH = X + 1,
     TURN = 8,   /* windows after which halves of sums change places: reading one meets no bank conflicts */
     PERIOD = 4, /* planes after which a chain of windows along z is as before */
-    BLOCKS_AN_SM = 2,
-    EVERY_GPU_NBYTES = 99 << 10 /* of shared memory: a block of any GPU can have it */
+    BLOCKS_AN_SM = 2
 };
 static_assert(FLOE_SSIM_TREE_X % X == 0 && FLOE_SSIM_TREE_Y % Y == 0 && Y % FLOE_SSIM_TREE_GROUP == 0, "of a cell");
 static_assert(Y + FLOE_SSIM_TREE_WINDOW - 1 <= FLOE_WARP, "a warp takes a strip of each row");
@@ -307,7 +306,7 @@ template <class V> kernel kernel_of() { return {ssim_tree_kernel<V>, sizeof(shar
 
 template <int W, bool CAREFUL> kernel kernel_that_fits()
 {
-    if constexpr (sizeof(shared_memory<variant<W, CAREFUL>>) > EVERY_GPU_NBYTES)
+    if constexpr (sizeof(shared_memory<variant<W, CAREFUL>>) > FLOE_GPU_LEAST_SHARED)
         if (floe_gpu_limits_cuda().shared_nbytes < sizeof(shared_memory<variant<W, CAREFUL>>))
             return kernel_of<variant<W, CAREFUL, true>>();
     return kernel_of<variant<W, CAREFUL>>();

@@ -11,6 +11,7 @@
 #ifndef FLOE_STAGE_HUFFMAN_BOOK_READ_CUH
 #define FLOE_STAGE_HUFFMAN_BOOK_READ_CUH
 
+#include "backend/limits_cuda.h"
 #include "stage/huffman/huffman_book_rows.cuh"
 
 enum {
@@ -58,7 +59,7 @@ struct floe_book_reader {
     uint16_t longest[FLOE_BOOK_POSITIONS + 1];
 };
 #define FLOE_BOOK_READER_LEAST offsetof(floe_book_reader, longest)
-static_assert(FLOE_BOOK_READER_LEAST <= 99 << 10, "what a block of any GPU can have");
+static_assert(FLOE_BOOK_READER_LEAST <= FLOE_GPU_LEAST_SHARED, "what a block of any GPU can have");
 static_assert(sizeof(floe_book_reader) <= 113 << 10, "228 KiB for two, less 1 KiB each");
 
 FLOE_DEV uint64_t floe_book_pair(const uint32_t *words, uint32_t i) { return (uint64_t)words[i + 1] << 32 | words[i]; }
