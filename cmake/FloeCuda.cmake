@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # GPU code: every src/**/*_cuda.cu, compiled by nvcc where there is one; *_real_cuda.cu once for each element type. It becomes
-# libfloe_cuda.so, which libfloe loads when a GPU is first asked for, or, with FLOE_CUDA_STATIC, part of libfloe.
+# libfloe_cuda.so, which libfloe loads when a GPU is first requested, or, with FLOE_CUDA_STATIC, part of libfloe.
 # With FLOE_CUDA_EMULATED the same sources are compiled by the C++ compiler for tests/emulator/, which runs kernels on the CPU.
 include(CheckLanguage)
 
@@ -62,7 +62,7 @@ endif()
 # All of our C sees that there is a GPU backend.
 target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1)
 target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
-# cuFFT is no dependency: it is looked for when the first spectrum is asked for, last where the toolkit is now.
+# cuFFT is no dependency: it is looked for when the first spectrum is requested, last where the toolkit is now.
 if(FLOE_CUFFT AND FLOE_CUDA_BUILD STREQUAL emulated)
   set(cufft FLOE_HAVE_CUFFT=1 FLOE_CUFFT_EMULATED=1)
 elseif(FLOE_CUFFT)
@@ -128,7 +128,11 @@ function(floe_cuda_objects name)
   set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
 endfunction()
 
-file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
+set(kernels)
+foreach(room src ${FLOE_TEST_CODEC_ROOM})
+  file(GLOB_RECURSE here CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${room}/*_cuda.cu)
+  list(APPEND kernels ${here})
+endforeach()
 set(real_kernels ${kernels})
 list(FILTER real_kernels INCLUDE REGEX "_real_cuda\\.cu$")
 list(FILTER kernels EXCLUDE REGEX "_real_cuda\\.cu$")
@@ -136,7 +140,7 @@ if(FLOE_CUDA_BUILD STREQUAL emulated)
   file(GLOB emulator CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/emulator/*.cpp)
   list(TRANSFORM emulator PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE absolute)
   set_source_files_properties(${absolute} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=alignment") # most of a test's time is spent there
-  list(APPEND kernels ${emulator} tests/null_codec/null_codec_cuda.cu)
+  list(APPEND kernels ${emulator})
 endif()
 floe_cuda_objects(floe_cuda_once SOURCES ${kernels})
 foreach(bits 32 64)

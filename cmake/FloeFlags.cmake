@@ -51,7 +51,8 @@ if(FLOE_SANITIZE OR FLOE_CUDA_EMULATED) # no forced inlining (src/base/real.h), 
     target_link_options(floe_flags INTERFACE -fuse-ld=lld)
   endif()
 endif()
-if(FLOE_CUDA_EMULATED) # a build for tests: with the codec of tests/null_codec/
+if(FLOE_CUDA_EMULATED) # a build for tests: with a codec more, the least that one can be
+  set(FLOE_TEST_CODEC_ROOM tests/null_codec)
   target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
 endif()
 if(FLOE_FUZZ) # a call for each comparison more than doubles the time of tests

@@ -16,10 +16,7 @@ function(floe_objects name)
   set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
 endfunction()
 
-floe_plain_sources(once ${FLOE_ROOMS})
-if(FLOE_CUDA_EMULATED)
-  list(APPEND once tests/null_codec/null_codec.c tests/null_codec/null_codec_gpu.c)
-endif()
+floe_plain_sources(once ${FLOE_ROOMS} ${FLOE_TEST_CODEC_ROOM})
 # Apart: what calls the CUDA runtime or loads the GPU backend, and so differs where that is a library of its own.
 set(loading)
 foreach(source ${once})
