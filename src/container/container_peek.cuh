@@ -24,7 +24,7 @@ FLOE_DEV void floe_peek_entry(const uint64_t *words, uint64_t nbytes, uint64_t n
         p->entry[i] = words[(nbytes - span) / 8 + chunk * FLOE_INDEX_ENTRY_WORDS + i];
 }
 
-/* Loads it all at once, where the stream has so many chunks as is guessed. Blocks of 32 threads and more; the block is
+/* Loads it all at once, where the stream has so many chunks as expected. Blocks of 32 threads and more; the block is
  * synchronized. False: nothing can be there. */
 FLOE_DEV bool floe_peek_load(const uint8_t *stream, uint64_t nbytes, uint64_t expected_nchunks, uint64_t chunk,
                              floe_peek *p)

@@ -26,7 +26,7 @@ namespace
 using namespace FLOE_LORENZO_DECODING;
 
 enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enough */
-static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX && (int)PACK_WARPS == (int)SPLIT_WARPS, "blocks of one size");
+static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX && (int)PACK_WARPS == (int)BY_BLOCK_WARPS, "blocks of one size");
 
 enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
 static_assert(STATUSES == sizeof((floe_fused_decode_state *)0)->statuses / sizeof(uint32_t), "one each");
@@ -50,8 +50,8 @@ struct open_shared {
 static_assert(sizeof(validate_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
                   sizeof(open_shared) <= PACK_SHARED_NBYTES,
               "in the place of the words");
-static_assert(sizeof(validate_shared) <= SPLIT_WORDS * 4 && sizeof(hash_shared) <= SPLIT_WORDS * 4 &&
-                  sizeof(open_shared) <= SPLIT_WORDS * 4,
+static_assert(sizeof(validate_shared) <= BY_BLOCK_WORDS * 4 && sizeof(hash_shared) <= BY_BLOCK_WORDS * 4 &&
+                  sizeof(open_shared) <= BY_BLOCK_WORDS * 4,
               "and of those of a single tile");
 
 /* How blocks are dealt out: behind those that judge and open, as many as have gone by when number * hash_rate passes a whole
@@ -295,17 +295,17 @@ FLOE_DEV bool look_early(const floe_fused_decode_job &job, uint64_t nbytes, uint
 {
     const uint32_t ntiles = (uint32_t)job.chunk.expected.full.view.ntiles;
     const uint64_t likely = floe_header_plain_nbytes(job.chunk.call.field.rank) + FLOE_RECORD_HEAD_NBYTES;
-    const uint32_t *guess =
+    const uint32_t *expected =
         BY_BLOCK ? (const uint32_t *)(job.open.stream + likely) : NULL; /* there are no attributes */
     early_entries early;
     uint64_t nwords;
     if (BY_BLOCK)
-        load_early(guess, likely < nbytes && nbytes <= job.open.nbytes ? (nbytes - likely) / 4 : 0, ntiles, tile, e,
+        load_early(expected, likely < nbytes && nbytes <= job.open.nbytes ? (nbytes - likely) / 4 : 0, ntiles, tile, e,
                    early);
     const uint32_t *words = peek_chunk<BY_BLOCK>(job, nbytes, chunk, e, &nwords);
     if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
         return false;
-    if (words != guess)
+    if (words != expected)
         load_early(words, nwords, ntiles, tile, e, early);
     const uint32_t before = words_before(words + FLOE_LORENZO_HEADER_WORDS, early, min(tile, ntiles), e);
     const uint64_t at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles + before;
@@ -362,7 +362,7 @@ FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes,
     const bool open = expected.nchunks && floe_load_acquire(&job.state->nopen) == expected.nchunks;
     found_slot f = {};
     uint32_t chunk, tile;
-    if (__syncthreads_and(open)) { /* all chunks are, and the grid is as guessed */
+    if (__syncthreads_and(open)) { /* all chunks are, and the grid is as expected */
         if (slot / (uint32_t)expected.slots < expected.nchunks)
             f = find_open(job, slot / (uint32_t)expected.slots, slot % (uint32_t)expected.slots, slot);
         if (f.chunk && ahead < expected.nchunks * expected.slots)
@@ -392,9 +392,9 @@ FLOE_DEV void decode_tiles(const floe_fused_decode_job &job, uint64_t nbytes, ui
 /* ---- a tile by a block --------------------------------------------------------------------------------------------- */
 
 /* Whether the block of a tile decodes it together. */
-template <int RANK> FLOE_DEV bool is_split(uint32_t entry, floe_quantizer_kind kind, const target &t)
+template <int RANK> FLOE_DEV bool is_by_block(uint32_t entry, floe_quantizer_kind kind, const target &t)
 {
-    return t.wanted && entry_is_plain<RANK>(entry, kind, t) && split_has_room<RANK>(entry);
+    return t.wanted && entry_is_plain<RANK>(entry, kind, t) && by_block_has_room<RANK>(entry);
 }
 
 /* Decodes this warp's tile by the general path, if `mine`. By a block. */
@@ -436,21 +436,21 @@ FLOE_DEV void decode_by_block(const floe_fused_decode_job &job, uint64_t nbytes,
         early ? tile_words{of.entries[0], FLOE_LORENZO_PACK, of.words} : words_of(job.chunk.call, tile);
     const uint32_t own = early ? entry_of_warp(of) : has_own ? words_of(job.chunk.call, tile + warp).entry : 0;
     word_window window;
-    if (entry_is_plain(w.entry) && split_has_room<RANK>(w.entry))
+    if (entry_is_plain(w.entry) && by_block_has_room<RANK>(w.entry))
         window_open_whole(window, w.words, w.entry & FLOE_TILE_NWORDS_MASK, stage);
     const floe_quantizer_kind kind = early ? FLOE_QUANTIZER_LINEAR : chunk->quantizer.kind;
     const floe_real step = (floe_real)(early ? floe_f64_of(floe_lorenzo_word64_of(e.head + 4)) : chunk->quantizer.step);
     bool left = false;
     if (has_own) {
         const target t = target_of<RANK>(chunk, tile + warp);
-        left = t.wanted && !is_split<RANK>(own, kind, t);
+        left = t.wanted && !is_by_block<RANK>(own, kind, t);
     }
     const target t = target_of<RANK>(chunk, tile);
     window_wait();
     __syncthreads();
     outcome result = TILE_DONE;
-    if (is_split<RANK>(w.entry, kind, t))
-        result = decode_pack_split<RANK>(t, w.entry, step, window, stage);
+    if (is_by_block<RANK>(w.entry, kind, t))
+        result = decode_pack_by_block<RANK>(t, w.entry, step, window, stage);
     if (result == TILE_BAD && threadIdx.x == 0)
         set_status(job, reported, OF_DECODING, FLOE_ERR_FORMAT);
     left |= result == TILE_UNFIT && warp == 0;
@@ -528,9 +528,9 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void fused_d
 
 template <int RANK> cudaError_t launch(const floe_fused_decode_job &job, cudaStream_t stream)
 {
-    enum { SHARED_NBYTES = RANK ? (int)SPLIT_WORDS * 4 : (int)PACK_SHARED_NBYTES };
+    enum { SHARED_NBYTES = RANK ? (int)BY_BLOCK_WORDS * 4 : (int)PACK_SHARED_NBYTES };
     const shares all = shares_of<RANK != 0>(job);
-    static_assert(SPLIT_WORDS * 4 + sizeof(early_chunk) <= 47 << 10, "a block has that without a grant");
+    static_assert(BY_BLOCK_WORDS * 4 + sizeof(early_chunk) <= 47 << 10, "a block has that without a grant");
     const cudaError_t e = RANK ? cudaSuccess
                                : cudaFuncSetAttribute(fused_decode_kernel<RANK>,
                                                       cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);

@@ -55,7 +55,7 @@ int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream);
 /* What the blocks of the kernel exchange; device memory. All 0 before and after it. */
 typedef struct floe_fused_decode_state {
     uint64_t ndone;       /* blocks; in the upper half how many of them have reported a status */
-    uint64_t nopen;       /* chunks of the grid that was guessed */
+    uint64_t nopen;       /* chunks of the expected grid */
     uint32_t statuses[4]; /* of container, payloads, opening and decoding: the first that is not FLOE_OK stands */
 } floe_fused_decode_state;
 

@@ -15,8 +15,8 @@ namespace
 {
 
 /* A share of a piece is a warp's work, so that each has two. */
-enum { SHARES = FLOE_PIECE_WARPS / SPLIT_WARPS };
-static_assert(SHARES * SPLIT_WARPS == FLOE_PIECE_WARPS, "as many shares each");
+enum { SHARES = FLOE_PIECE_WARPS / BY_BLOCK_WARPS };
+static_assert(SHARES * BY_BLOCK_WARPS == FLOE_PIECE_WARPS, "as many shares each");
 
 /* In the place of the tile's words. */
 struct piece_shared {
@@ -40,15 +40,15 @@ FLOE_DEV bool stream_fits(const floe_small_job &job, uint64_t nbytes)
 /* The hash of a piece of n bytes, for the first warp. By a block. */
 FLOE_DEV uint64_t hash_piece(const uint8_t *p, uint32_t n, const floe_lane_keys &keys, piece_shared &s)
 {
-    const uint32_t warp = split_warp();
+    const uint32_t warp = by_block_warp();
     const uint64_t last = floe_lane_last_load(p, n);
     floe_lane_share shares[SHARES];
 #pragma unroll
     for (int i = 0; i < SHARES; i++)
-        floe_lane_share_load(&shares[i], p, n, warp + i * SPLIT_WARPS);
+        floe_lane_share_load(&shares[i], p, n, warp + i * BY_BLOCK_WARPS);
 #pragma unroll
     for (int i = 0; i < SHARES; i++)
-        floe_lane_share_add(&shares[i], &keys, n, warp + i * SPLIT_WARPS, s.sums);
+        floe_lane_share_add(&shares[i], &keys, n, warp + i * BY_BLOCK_WARPS, s.sums);
     __syncthreads();
     if (warp != 0)
         return 0;
@@ -82,7 +82,7 @@ FLOE_DEV_COLD void hash_payload(const floe_small_job &job, const block_shared &s
 }
 
 /* The sum of what they report. By a block. */
-FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uint64_t sums[BY_BLOCK_WARPS])
 {
     uint64_t terms = 0;
     for (uint32_t i = threadIdx.x; i < nhashers; i += THREADS) {
@@ -96,7 +96,7 @@ FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uin
         terms += (uint32_t)low | high << 32;
     }
     __syncthreads(); /* what was there has been read */
-    return floe_block_sum(terms, sums, SPLIT_WARPS);
+    return floe_block_sum(terms, sums, BY_BLOCK_WARPS);
 }
 
 /* ---- what the last block writes ------------------------------------------------------------------------------------ */
@@ -122,7 +122,8 @@ FLOE_DEV void report(const floe_small_job &job, uint32_t attempt, uint32_t statu
 }
 
 /* What needs the checksum, which is right the second time: the first one brings the code near while others hash. By a block. */
-FLOE_DEV void write_checksums(const floe_small_job &job, uint64_t nbytes, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+FLOE_DEV void write_checksums(const floe_small_job &job, uint64_t nbytes, uint32_t nhashers,
+                              uint64_t sums[BY_BLOCK_WARPS])
 {
 #pragma unroll 1
     for (int round = 0; round < 2; round++) {
@@ -158,7 +159,7 @@ FLOE_DEV void clear_state(const floe_small_job &job, uint32_t attempt, uint32_t 
 
 /* A thread of each warp does what does not wait for the others. By the last block, all of whose threads come here. */
 FLOE_DEV_COLD void finish_stream(const floe_small_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
-                                 uint64_t sums[SPLIT_WARPS])
+                                 uint64_t sums[BY_BLOCK_WARPS])
 {
     if (nhashers)
         wait_for_copies(job.call, sh);
@@ -175,7 +176,7 @@ FLOE_DEV_COLD void finish_stream(const floe_small_job &job, const block_shared &
         write_checksums(job, nbytes, nhashers, sums);
     else
         __syncthreads(); /* what the report is made of has been read, and that all have come here */
-    if (split_warp() == SPLIT_WARPS - 1)
+    if (by_block_warp() == BY_BLOCK_WARPS - 1)
         clear_state(job, sh.attempt, nhashers);
 }
 
@@ -235,5 +236,5 @@ int floe_small_cuda(const floe_small_job *job, uint32_t *granted, void *stream)
 
 uint64_t floe_lorenzo_small_spill_nbytes(const floe_dev_grid *grid)
 {
-    return 4 * floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
+    return 4 * floe_min64(grid->slots, MOST_BLOCKS) * BY_BLOCK_SPILL_WORDS;
 }

@@ -18,12 +18,12 @@ namespace
 using namespace FLOE_LORENZO_ENCODING;
 
 enum {
-    THREADS = FLOE_WARP * SPLIT_WARPS,
+    THREADS = FLOE_WARP * BY_BLOCK_WARPS,
     /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
      * words of two steps at a ratio of 1.9; others go to the spill. */
     BLOCKS_A_PROCESSOR = 4,
     STAGE_WORDS = 1088, /* of a warp */
-    SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
+    SHARED_NBYTES = (BY_BLOCK_BUFFER_WORDS + BY_BLOCK_WARPS * STAGE_WORDS) * 4,
     MOST_BLOCKS = FLOE_SMALL_PROCESSORS * BLOCKS_A_PROCESSOR,
     LOOKS = (FLOE_SMALL_MOST + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
@@ -39,12 +39,12 @@ static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
 struct block_shared {
     floe_dev_chunk chunk; /* but for its stats */
     floe_quantizer bits;  /* of the second attempt */
-    plain_work works[SPLIT_WARPS];
-    split_shared split;
+    plain_work works[BY_BLOCK_WARPS];
+    by_block_shared by_block;
     floe_tile_result whole;        /* what one warp has made of the tile */
     uint32_t tile, attempt, ndone; /* tiles in this attempt */
     uint32_t literals;             /* of the tile */
-    uint32_t before[SPLIT_WARPS][2];
+    uint32_t before[BY_BLOCK_WARPS][2];
     bool lost;         /* the tile is another block's */
     bool nothing;      /* to do at all */
     uint64_t decision; /* on the attempt: see decision_of */
@@ -61,14 +61,14 @@ struct block_tile {
 
 FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
 {
-    return call.spill + (uint64_t)blockIdx.x * SPLIT_SPILL_WORDS;
+    return call.spill + (uint64_t)blockIdx.x * BY_BLOCK_SPILL_WORDS;
 }
 
 /* Where this warp's steps of a tile go. */
 FLOE_DEV sink part_of_warp(const floe_lorenzo_encode_call &call, uint32_t *memory)
 {
-    return {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS,
-            spill_of_block(call) + split_warp() * SPLIT_PART_WORDS, STAGE_WORDS, SPLIT_PART_WORDS};
+    return {memory + BY_BLOCK_BUFFER_WORDS + by_block_warp() * STAGE_WORDS,
+            spill_of_block(call) + by_block_warp() * BY_BLOCK_PART_WORDS, STAGE_WORDS, BY_BLOCK_PART_WORDS};
 }
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint3
     const plain_tile t = plain_tile_of<RANK>(&chunk, blockIdx.x);
     const bool whole = blockIdx.x < chunk.view.ntiles && t.fit && t.whole;
     if (whole)
-        split_fetch<RANK>(t, buffers);
+        by_block_fetch<RANK>(t, buffers);
     return whole;
 }
 
@@ -89,34 +89,34 @@ template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint3
 template <int RANK>
 FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
 {
-    plain_work *work = &sh.works[split_warp()];
+    plain_work *work = &sh.works[by_block_warp()];
     const bool fit = begin_work<RANK>(&sh.chunk, tile, work), whole = fit && reload(work->tile.whole);
     if (whole && !early)
-        split_fetch<RANK>(reload_rows<RANK>(work->tile), buffers);
+        by_block_fetch<RANK>(reload_rows<RANK>(work->tile), buffers);
     if (threadIdx.x == 0) {
         sh.lost = had != 0;
         sh.literals = 0;
     }
     if (fit && !whole)
-        split_fetch_unaligned<RANK>(work->tile, buffers);
+        by_block_fetch_unaligned<RANK>(work->tile, buffers);
     else
-        split_wait();
+        by_block_wait();
     return whole;
 }
 
 /* This warp's part of such a tile. */
 FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const plain_result &r, const sink &out)
 {
-    const uint32_t ncells = reload(sh.works[0].tile.ncells), warp = split_warp();
-    const uint32_t ndescriptors = (reload(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
+    const uint32_t ncells = reload(sh.works[0].tile.ncells), warp = by_block_warp();
+    const uint32_t ndescriptors = (reload(sh.works[0].tile.nsteps) + BY_BLOCK_STEPS - 1) / BY_BLOCK_STEPS;
     block_tile t = {end_plain(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
     if (!r.coded)
         return t;
     t.at = t.nlead += ndescriptors;
     for (uint32_t i = 0; i < warp; i++)
-        t.at += sh.split.parts[i].nwords;
-    t.nwords = sh.split.parts[warp].nwords;
-    t.descriptors = sh.split.parts[warp].descriptors;
+        t.at += sh.by_block.parts[i].nwords;
+    t.nwords = sh.by_block.parts[warp].nwords;
+    t.descriptors = sh.by_block.parts[warp].descriptors;
     return t;
 }
 
@@ -125,10 +125,10 @@ template <int RANK>
 FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &part,
                               uint32_t *buffer)
 {
-    enum { PARTS_WORDS = SPLIT_WARPS * SPLIT_PART_WORDS };
-    const uint32_t lane = floe_lane(), warp = split_warp();
+    enum { PARTS_WORDS = BY_BLOCK_WARPS * BY_BLOCK_PART_WORDS };
+    const uint32_t lane = floe_lane(), warp = by_block_warp();
     if (lane == 0)
-        sh.split.error[warp] = 0;
+        sh.by_block.error[warp] = 0;
     __syncthreads(); /* the others have left their parts */
     if (warp == 0) {
         const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
@@ -152,8 +152,8 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
                               const sink &out, uint32_t *buffers)
 {
     plain_result r;
-    const plain_work *work = &sh.works[split_warp()];
-    if ((whole || reload(work->tile.fit)) && encode_split_short<RANK>(*work, whole, out, buffers, sh.split, r))
+    const plain_work *work = &sh.works[by_block_warp()];
+    if ((whole || reload(work->tile.fit)) && encode_by_block_plain<RANK>(*work, whole, out, buffers, sh.by_block, r))
         return tile_of_parts(sh, r, out);
     return make_long<RANK>(call, sh, tile, out, buffers);
 }
@@ -194,7 +194,7 @@ FLOE_DEV void add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &
         before[0] += (uint32_t)v[k];
         before[1] += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
     }
-    floe_block_sums(before, sh.before, SPLIT_WARPS);
+    floe_block_sums(before, sh.before, BY_BLOCK_WARPS);
 }
 
 /* Copies a tile to where it belongs. By a block, a warp its own words. */
@@ -212,8 +212,8 @@ FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared
     }
     if (threadIdx.x < t.nlead && threadIdx.x < BASE_WORDS)
         dst[threadIdx.x] = (uint32_t)(t.base >> threadIdx.x % 2 * 32);
-    if (floe_lane() == 0 && BASE_WORDS + split_warp() < t.nlead)
-        dst[BASE_WORDS + split_warp()] = t.descriptors;
+    if (floe_lane() == 0 && BASE_WORDS + by_block_warp() < t.nlead)
+        dst[BASE_WORDS + by_block_warp()] = t.descriptors;
     const uint32_t staged = min(t.nwords, out.cap);
     floe_place_copy(dst + t.at, out.words, staged);
     if (t.nwords > staged)
@@ -310,7 +310,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     uint32_t next = 0;
     if (threadIdx.x == 0) {
         next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
-        errors_report(&call.chunks->stats[attempt], split_error(sh.split), 0);
+        errors_report(&call.chunks->stats[attempt], by_block_error(sh.by_block), 0);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
             end_attempt(call, sh.chunk, floe_lorenzo_head_of(call, attempt), start, place + t.m.nwords, parts,

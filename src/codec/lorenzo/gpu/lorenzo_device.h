@@ -180,7 +180,7 @@ typedef struct floe_lorenzo_decode_call {
 } floe_lorenzo_decode_call;
 
 /* A grid of chunks that a stream is likely to have. Where it has, less is left to be found out: by one thread of a block,
- * while all others wait. nchunks 0: there is no guess. */
+ * while all others wait. nchunks 0: nothing is expected. */
 typedef struct floe_lorenzo_expected_grid {
     uint64_t nchunks, slots;
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];

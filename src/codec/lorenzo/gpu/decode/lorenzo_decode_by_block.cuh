@@ -14,10 +14,10 @@ namespace FLOE_LORENZO_DECODING
 {
 
 enum {
-    SPLIT_WARPS = 4,
-    RUN_STEPS = FLOE_TILE_STEPS / SPLIT_WARPS, /* of a warp */
+    BY_BLOCK_WARPS = 4,
+    RUN_STEPS = FLOE_TILE_STEPS / BY_BLOCK_WARPS, /* of a warp */
     LONG_WORDS = 2304, /* of a stage for the general path, one a warp: a step of f64, and some */
-    SPLIT_WORDS = SPLIT_WARPS * LONG_WORDS,
+    BY_BLOCK_WORDS = BY_BLOCK_WARPS * LONG_WORDS,
     STEP_DAMAGED = 255 /* for the width of its widest group */
 };
 static_assert(FLOE_PACK_STEP_WORDS + WINDOW_MARGIN + 4 <= LONG_WORDS, "a step at least");
@@ -28,36 +28,36 @@ struct alignas(16) narrow4 {
 };
 
 /* What the warps of a tile exchange; shared memory. */
-template <int RANK> struct split_sums {
-    narrow4 last[SPLIT_WARPS][shape<RANK>::PLANE / 4][FLOE_WARP]; /* p of the run's last plane, from 0 on */
-    narrow corner[SPLIT_WARPS];                                   /* what the run adds to it */
-    uint32_t flats[SPLIT_WARPS];                                  /* groups that are flat in some step of it */
-    uint32_t most[FLOE_TILE_STEPS];                               /* of the groups of a step */
+template <int RANK> struct by_block_sums {
+    narrow4 last[BY_BLOCK_WARPS][shape<RANK>::PLANE / 4][FLOE_WARP]; /* p of the run's last plane, from 0 on */
+    narrow corner[BY_BLOCK_WARPS];                                   /* what the run adds to it */
+    uint32_t flats[BY_BLOCK_WARPS];                                  /* groups that are flat in some step of it */
+    uint32_t most[FLOE_TILE_STEPS];                                  /* of the groups of a step */
 };
 
 /* Behind the words of a tile. Tiles with more words take the general path: they are hardly compressed. */
-template <int RANK> FLOE_DEV split_sums<RANK> *split_sums_at(uint32_t *stage)
+template <int RANK> FLOE_DEV by_block_sums<RANK> *by_block_sums_at(uint32_t *stage)
 {
-    static_assert(sizeof(split_sums<RANK>) % 16 == 0, "stands at the end");
-    return (split_sums<RANK> *)(stage + SPLIT_WORDS - sizeof(split_sums<RANK>) / 4);
+    static_assert(sizeof(by_block_sums<RANK>) % 16 == 0, "stands at the end");
+    return (by_block_sums<RANK> *)(stage + BY_BLOCK_WORDS - sizeof(by_block_sums<RANK>) / 4);
 }
-template <int RANK> FLOE_DEV bool split_has_room(uint32_t entry)
+template <int RANK> FLOE_DEV bool by_block_has_room(uint32_t entry)
 {
-    enum { ROOM = SPLIT_WORDS - sizeof(split_sums<RANK>) / 4 - WINDOW_MARGIN };
+    enum { ROOM = BY_BLOCK_WORDS - sizeof(by_block_sums<RANK>) / 4 - WINDOW_MARGIN };
     return (entry & FLOE_TILE_NWORDS_MASK) <= ROOM;
 }
 
 /* ---- a run --------------------------------------------------------------------------------------------------------- */
 
 /* A step of it: its residuals, which become p. */
-struct split_step {
+struct by_block_step {
     narrow v[GROUP];
     bool flat; /* this lane's group, here or in a step of the run before: no plane before the run adds to it */
 };
 
 /* Residuals of step s, where they fit the numbers; the source stands there. False: damaged. */
 template <int RANK, bool WHOLE>
-FLOE_DEV bool split_residuals(const target &t, uint32_t s, pack_source &source, step_head &h, narrow v[GROUP])
+FLOE_DEV bool by_block_residuals(const target &t, uint32_t s, pack_source &source, step_head &h, narrow v[GROUP])
 {
     if (!source_step<WHOLE>(source, s, WHOLE || group_cells<RANK>(t.in, s) != 0, h))
         return false;
@@ -71,7 +71,7 @@ FLOE_DEV bool split_residuals(const target &t, uint32_t s, pack_source &source, 
 }
 
 /* The source to step s. False: damaged. */
-template <int RANK, bool WHOLE> FLOE_DEV bool split_skip(const target &t, uint32_t s, pack_source &source)
+template <int RANK, bool WHOLE> FLOE_DEV bool by_block_skip(const target &t, uint32_t s, pack_source &source)
 {
     bool ok = true;
 #pragma unroll 1
@@ -82,11 +82,11 @@ template <int RANK, bool WHOLE> FLOE_DEV bool split_skip(const target &t, uint32
 
 /* This warp's steps, as far as they are wanted, summed up along z from 0 on; corner: what they add to it. */
 template <int RANK, bool WHOLE>
-FLOE_DEV void split_run(const target &t, pack_source &source, split_sums<RANK> *sums, walk<RANK, narrow> &w,
-                        split_step &first, split_step &second, narrow *corner)
+FLOE_DEV void by_block_run(const target &t, pack_source &source, by_block_sums<RANK> *sums, walk<RANK, narrow> &w,
+                           by_block_step &first, by_block_step &second, narrow *corner)
 {
     const uint32_t begin = threadIdx.x / FLOE_WARP * RUN_STEPS, end = min(begin + RUN_STEPS, t.steps_wanted);
-    bool ok = begin < end && split_skip<RANK, WHOLE>(t, begin, source);
+    bool ok = begin < end && by_block_skip<RANK, WHOLE>(t, begin, source);
 #pragma unroll
     for (int k = 0; k < GROUP; k++)
         second.v[k] = 0;
@@ -96,7 +96,7 @@ FLOE_DEV void split_run(const target &t, pack_source &source, split_sums<RANK> *
     for (uint32_t s = begin; s < end; s++) {
         step_head h = {};
         first = second;
-        ok = ok && split_residuals<RANK, WHOLE>(t, s, source, h, second.v);
+        ok = ok && by_block_residuals<RANK, WHOLE>(t, s, source, h, second.v);
         sum_along_z<RANK>(w, h.flat, second.v);
         second.flat = first.flat || h.flat;
 #pragma unroll
@@ -111,7 +111,7 @@ FLOE_DEV void split_run(const target &t, pack_source &source, split_sums<RANK> *
 
 /* The run's last plane, for the steps behind it. */
 template <int RANK>
-FLOE_DEV void split_share(split_sums<RANK> *sums, const walk<RANK, narrow> &w, bool flat, narrow corner)
+FLOE_DEV void by_block_share(by_block_sums<RANK> *sums, const walk<RANK, narrow> &w, bool flat, narrow corner)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane(), flats = __ballot_sync(FLOE_ALL_LANES, flat);
 #pragma unroll
@@ -126,7 +126,7 @@ FLOE_DEV void split_share(split_sums<RANK> *sums, const walk<RANK, narrow> &w, b
 }
 
 /* What this warp's run starts from, by what those before have written. */
-template <int RANK> FLOE_DEV void split_start(const split_sums<RANK> *sums, walk<RANK, narrow> &w)
+template <int RANK> FLOE_DEV void by_block_start(const by_block_sums<RANK> *sums, walk<RANK, narrow> &w)
 {
     enum { PLANE = shape<RANK>::PLANE };
     const uint32_t lane = floe_lane();
@@ -151,7 +151,7 @@ template <int RANK> FLOE_DEV void split_start(const split_sums<RANK> *sums, walk
 
 /* What the steps that are wanted come to together, a lane each; all warps find the same. */
 template <int RANK>
-FLOE_DEV outcome split_outcome(const target &t, uint32_t mode, floe_int base, const split_sums<RANK> *sums)
+FLOE_DEV outcome by_block_outcome(const target &t, uint32_t mode, floe_int base, const by_block_sums<RANK> *sums)
 {
     const uint32_t lane = floe_lane(), most = lane < t.steps_wanted ? sums->most[lane] : 0;
     float sum = lane < t.steps_wanted ? bound_of_step<RANK>(min(most, (uint32_t)WIDEST)) : 0;
@@ -174,21 +174,21 @@ FLOE_DEV outcome split_outcome(const target &t, uint32_t mode, floe_int base, co
 
 /* The steps of a coded tile, all of whose words stand in the stage. The whole block, which gets the same outcome. */
 template <int RANK, bool WHOLE>
-FLOE_DEV outcome decode_split(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source &source,
-                              split_sums<RANK> *sums)
+FLOE_DEV outcome decode_tile_by_block(const target &t, uint32_t mode, floe_int base, floe_real step,
+                                      pack_source &source, by_block_sums<RANK> *sums)
 {
     const uint32_t begin = threadIdx.x / FLOE_WARP * RUN_STEPS, end = min(begin + RUN_STEPS, t.steps_wanted);
     walk<RANK, narrow> w;
-    split_step here, next;
+    by_block_step here, next;
     narrow corner;
     walk_begin<RANK, narrow>(w, (narrow)base);
-    split_run<RANK, WHOLE>(t, source, sums, w, here, next, &corner);
-    split_share<RANK>(sums, w, next.flat, corner);
+    by_block_run<RANK, WHOLE>(t, source, sums, w, here, next, &corner);
+    by_block_share<RANK>(sums, w, next.flat, corner);
     __syncthreads();
-    const outcome result = split_outcome<RANK>(t, mode, base, sums);
+    const outcome result = by_block_outcome<RANK>(t, mode, base, sums);
     if (result != TILE_DONE)
         return result;
-    split_start<RANK>(sums, w);
+    by_block_start<RANK>(sums, w);
 #pragma unroll 1
     for (uint32_t s = begin; s < end; s++) {
         floe_real v[GROUP];
@@ -205,15 +205,16 @@ FLOE_DEV outcome decode_split(const target &t, uint32_t mode, floe_int base, flo
 
 /* Tiles that are cut off, or not aligned. By value: where the addresses go, nothing stays in registers. */
 template <int RANK>
-static __device__ __noinline__ outcome decode_split_cut(target t, uint32_t mode, floe_int base, floe_real step,
-                                                        pack_source source, split_sums<RANK> *sums)
+static __device__ __noinline__ outcome decode_by_block_cut(target t, uint32_t mode, floe_int base, floe_real step,
+                                                           pack_source source, by_block_sums<RANK> *sums)
 {
-    return decode_split<RANK, false>(t, mode, base, step, source, sums);
+    return decode_tile_by_block<RANK, false>(t, mode, base, step, source, sums);
 }
 
-/* A tile of entry_is_plain and split_has_room, whose words stand in the stage. The whole block. */
+/* A tile of entry_is_plain and by_block_has_room, whose words stand in the stage. The whole block. */
 template <int RANK>
-FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real step, word_window window, uint32_t *stage)
+FLOE_DEV outcome decode_pack_by_block(const target &t, uint32_t entry, floe_real step, word_window window,
+                                      uint32_t *stage)
 {
     const uint32_t mode = floe_tile_mode(entry);
     const floe_int base = (floe_int)word_value(stage + window.at);
@@ -222,8 +223,8 @@ FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real st
     source.w.at += BASE_WORDS;
     if (!source_open(source, t.nsteps))
         return TILE_BAD;
-    return t.whole ? decode_split<RANK, true>(t, mode, base, step, source, split_sums_at<RANK>(stage))
-                   : decode_split_cut<RANK>(t, mode, base, step, source, split_sums_at<RANK>(stage));
+    return t.whole ? decode_tile_by_block<RANK, true>(t, mode, base, step, source, by_block_sums_at<RANK>(stage))
+                   : decode_by_block_cut<RANK>(t, mode, base, step, source, by_block_sums_at<RANK>(stage));
 }
 
 } // namespace FLOE_LORENZO_DECODING

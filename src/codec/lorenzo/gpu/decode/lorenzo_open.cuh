@@ -28,7 +28,7 @@ struct opening {
     uint64_t nchunks, slots;                             /* of the whole grid; of a chunk, as this call numbers them */
     bool as_expected;
     uint32_t words[FLOE_LORENZO_HEADER_WORDS];
-    floe_dev_chunk c; /* at first the full chunk of the guess, or 0 */
+    floe_dev_chunk c; /* at first the expected full chunk, or 0 */
     floe_lorenzo_chunk head;
     uint64_t ntiles;
     const uint8_t *bytes; /* of the chunk */
@@ -175,7 +175,7 @@ FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, const opening *o)
     }
 }
 
-/* First cell and extent of a chunk. True: it is the full one of the guess, which o->c is from the beginning on, and its
+/* First cell and extent of a chunk. True: it is the expected full one, which o->c is from the beginning on, and its
  * origin is set. */
 FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &expected,
                         uint64_t chunk, opening *o, uint64_t *lo, uint64_t *extent)

@@ -16,85 +16,85 @@ namespace FLOE_LORENZO_ENCODING
 {
 
 enum {
-    SPLIT_STEPS = 2, /* of a warp: one word of descriptors */
-    SPLIT_WARPS = FLOE_TILE_STEPS / SPLIT_STEPS,
-    SPLIT_STEP_WORDS = UNALIGNED_WORDS, /* of a step's values */
-    SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * SPLIT_STEP_WORDS,
+    BY_BLOCK_STEPS = 2, /* of a warp: one word of descriptors */
+    BY_BLOCK_WARPS = FLOE_TILE_STEPS / BY_BLOCK_STEPS,
+    BY_BLOCK_STEP_WORDS = UNALIGNED_WORDS, /* of a step's values */
+    BY_BLOCK_BUFFER_WORDS = FLOE_TILE_STEPS * BY_BLOCK_STEP_WORDS,
     /* Device memory of a block: all that a warp's steps can take, for each warp; together they hold a whole tile, where one warp
      * makes it the general path; and what that takes. */
-    SPLIT_PART_WORDS = (SPLIT_STEPS * FLOE_PACK_STEP_WORDS + 3) / 4 * 4,
-    SPLIT_SPILL_WORDS = (SPLIT_WARPS * SPLIT_PART_WORDS + SCRATCH_WORDS + 3) / 4 * 4
+    BY_BLOCK_PART_WORDS = (BY_BLOCK_STEPS * FLOE_PACK_STEP_WORDS + 3) / 4 * 4,
+    BY_BLOCK_SPILL_WORDS = (BY_BLOCK_WARPS * BY_BLOCK_PART_WORDS + SCRATCH_WORDS + 3) / 4 * 4
 };
-static_assert((int)(SPLIT_WARPS * SPLIT_PART_WORDS) >= (int)RAW_WORDS, "what is not raw is less");
-static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mode of its own number");
+static_assert((int)(BY_BLOCK_WARPS * BY_BLOCK_PART_WORDS) >= (int)RAW_WORDS, "what is not raw is less");
+static_assert((int)BY_BLOCK_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mode of its own number");
 
 /* What a warp has made of its steps: words without the descriptors. */
-struct split_part {
+struct by_block_part {
     uint32_t nwords, descriptors;
     uint32_t any;        /* as in step_walk */
     bool unfit, inexact; /* as in plain_result */
 };
 
 /* What the warps of a block exchange; shared memory. */
-struct split_shared {
-    uint32_t costs[SPLIT_WARPS];
-    split_part parts[SPLIT_WARPS];
-    double error[SPLIT_WARPS]; /* of the tile */
+struct by_block_shared {
+    uint32_t costs[BY_BLOCK_WARPS];
+    by_block_part parts[BY_BLOCK_WARPS];
+    double error[BY_BLOCK_WARPS]; /* of the tile */
 };
 
-/* A tile by a block. buffers: where split_fetch or, of a tile that is not whole, split_fetch_unaligned copies to. */
-struct split_tile {
+/* A tile by a block. buffers: where by_block_fetch or, of a tile that is not whole, by_block_fetch_unaligned copies to. */
+struct by_block_tile {
     const plain_work &work;
     const uint32_t *buffers;
     uint32_t nsteps, mode;
 };
 
-FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
+FLOE_DEV uint32_t by_block_warp() { return threadIdx.x / FLOE_WARP; }
 
 /* By the whole block, a word a thread. */
 template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
 {
-    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= FLOE_WARP * SPLIT_WARPS, "a word a thread");
+    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= FLOE_WARP * BY_BLOCK_WARPS, "a word a thread");
     if (threadIdx.x < sizeof(V) / 8)
         ((uint64_t *)to)[threadIdx.x] = ((const uint64_t *)from)[threadIdx.x];
 }
 
 /* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind
  * it. */
-template <int RANK> FLOE_DEV void split_fetch(const plain_tile &t, uint32_t *buffers)
+template <int RANK> FLOE_DEV void by_block_fetch(const plain_tile &t, uint32_t *buffers)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp();
-    fetch_pieces<RANK, PIECES / SPLIT_WARPS, false>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
+    const uint32_t first = BY_BLOCK_STEPS * by_block_warp();
+    fetch_pieces<RANK, PIECES / BY_BLOCK_WARPS, false>(t, 0, PIECES / BY_BLOCK_WARPS * by_block_warp(), buffers);
 #pragma unroll
-    for (uint32_t s = first; s < first + SPLIT_STEPS; s++)
+    for (uint32_t s = first; s < first + BY_BLOCK_STEPS; s++)
         if (s > 0)
-            fetch_step<RANK, false>(t, s, buffers + s * SPLIT_STEP_WORDS);
+            fetch_step<RANK, false>(t, s, buffers + s * BY_BLOCK_STEP_WORDS);
         else
             floe_copy_async_commit(); /* which counts, too */
 }
 /* Until the first step is there. */
-FLOE_DEV void split_wait()
+FLOE_DEV void by_block_wait()
 {
-    floe_copy_async_wait_but<SPLIT_STEPS>();
+    floe_copy_async_wait_but<BY_BLOCK_STEPS>();
     __syncthreads();
 }
 
 /* Copies this warp's steps of a tile that is cut off or not aligned, and waits until those of all warps are there. */
-template <int RANK> FLOE_DEV void split_fetch_unaligned(const plain_tile &t, uint32_t *buffers)
+template <int RANK> FLOE_DEV void by_block_fetch_unaligned(const plain_tile &t, uint32_t *buffers)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, reload(t.nsteps));
+    const uint32_t first = BY_BLOCK_STEPS * by_block_warp(), end = min(first + BY_BLOCK_STEPS, reload(t.nsteps));
 #pragma unroll 1
     for (uint32_t s = first; s < end; s++)
-        fetch_unaligned<RANK>(t, s, buffers + s * SPLIT_STEP_WORDS);
+        fetch_unaligned<RANK>(t, s, buffers + s * BY_BLOCK_STEP_WORDS);
     floe_copy_async_wait();
     __syncthreads();
 }
 
 /* What the mode of this warp's number would cost, as choose_mode has it; all of ranks 1 and 2 have but two. */
 template <int RANK, bool WHOLE>
-FLOE_DEV uint32_t split_cost(const floe_real q[GROUP], const border &b, uint32_t valid, bool &inexact)
+FLOE_DEV uint32_t by_block_cost(const floe_real q[GROUP], const border &b, uint32_t valid, bool &inexact)
 {
-    const uint32_t warp = split_warp();
+    const uint32_t warp = by_block_warp();
     if (warp == FLOE_LORENZO_X)
         return mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, UINT32_MAX, inexact);
     if (warp == FLOE_LORENZO_NONE)
@@ -109,7 +109,7 @@ FLOE_DEV uint32_t split_cost(const floe_real q[GROUP], const border &b, uint32_t
 
 /* The mode of the tile and its base, from the first step. By the whole block. */
 template <int RANK, bool WHOLE>
-FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border &b, bool &inexact)
+FLOE_DEV uint32_t by_block_mode(const by_block_tile &t, by_block_shared &sh, border &b, bool &inexact)
 {
     floe_real q[GROUP];
     checks unused; /* who has the first step checks it */
@@ -117,9 +117,9 @@ FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border &b, b
     const uint32_t valid = step_valid<RANK, WHOLE>(t.work, 0);
     quantize_step<RANK, WHOLE>(t.work, 0, valid, t.buffers, q, unused);
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
-    const uint32_t cost = split_cost<RANK, WHOLE>(q, b, valid, inexact);
+    const uint32_t cost = by_block_cost<RANK, WHOLE>(q, b, valid, inexact);
     if (floe_lane() == 0)
-        sh.costs[split_warp()] = cost;
+        sh.costs[by_block_warp()] = cost;
     floe_copy_async_wait(); /* for all steps */
     __syncthreads();
     uint32_t mode = FLOE_LORENZO_X, least = UINT32_MAX;
@@ -133,14 +133,14 @@ FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border &b, b
 }
 
 /* The walk as it is behind step s: of that the last plane holds it all. */
-template <int RANK, bool WHOLE> FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<RANK> &w)
+template <int RANK, bool WHOLE> FLOE_DEV void by_block_walk(const by_block_tile &t, uint32_t s, step_walk<RANK> &w)
 {
     enum { FROM = GROUP - shape<RANK>::PLANE };
     const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
     floe_real q[GROUP], p[GROUP];
     checks unused;
     check_begin(unused);
-    quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, unused);
+    quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * BY_BLOCK_STEP_WORDS, q, unused);
     differences_of<RANK, shape<RANK>::GZ - 1>(t.mode, q, p, w.b);
 #pragma unroll
     for (int k = FROM; k < GROUP; k++)
@@ -148,16 +148,16 @@ template <int RANK, bool WHOLE> FLOE_DEV void split_walk(const split_tile &t, ui
 }
 
 /* What the parts of all warps come to, this one's being `part`. By the whole block. */
-FLOE_DEV plain_result split_sum(const split_tile &t, split_shared &sh, split_part part, uint64_t base)
+FLOE_DEV plain_result by_block_sum(const by_block_tile &t, by_block_shared &sh, by_block_part part, uint64_t base)
 {
     part.any = __any_sync(FLOE_ALL_LANES, part.any != 0);
     part.inexact = __any_sync(FLOE_ALL_LANES, part.inexact) != 0;
     if (floe_lane() == 0)
-        sh.parts[split_warp()] = part;
+        sh.parts[by_block_warp()] = part;
     __syncthreads();
     plain_result r = {(t.nsteps + 1) / 2, t.mode, base, false, false, false, 0};
 #pragma unroll
-    for (int i = 0; i < SPLIT_WARPS; i++) {
+    for (int i = 0; i < BY_BLOCK_WARPS; i++) {
         r.nbody += sh.parts[i].nwords;
         r.coded |= sh.parts[i].any != 0;
         r.unfit |= sh.parts[i].unfit;
@@ -167,19 +167,19 @@ FLOE_DEV plain_result split_sum(const split_tile &t, split_shared &sh, split_par
 }
 
 /* This warp's steps. */
-FLOE_DEV uint32_t split_first() { return SPLIT_STEPS * split_warp(); }
-FLOE_DEV uint32_t split_end(const split_tile &t) { return min(split_first() + SPLIT_STEPS, t.nsteps); }
+FLOE_DEV uint32_t by_block_first() { return BY_BLOCK_STEPS * by_block_warp(); }
+FLOE_DEV uint32_t by_block_end(const by_block_tile &t) { return min(by_block_first() + BY_BLOCK_STEPS, t.nsteps); }
 
 /* Those from s on, which come after what w holds. */
 template <int RANK, bool WHOLE>
-FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step_walk<RANK> &w, checks &c,
-                          split_part &part)
+FLOE_DEV void by_block_steps(const by_block_tile &t, const sink &out, uint32_t s, step_walk<RANK> &w, checks &c,
+                             by_block_part &part)
 {
 #pragma unroll 1
-    for (; s < split_end(t); s++) {
+    for (; s < by_block_end(t); s++) {
         floe_real q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * BY_BLOCK_STEP_WORDS, q, c);
         if (!code_step<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c, part.unfit))
             break;
         part.nwords = w.at;
@@ -191,97 +191,98 @@ FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step
 
 /* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide holds. */
 template <int RANK, bool WHOLE>
-FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_walk<RANK> &wide, checks &c,
-                                    split_part &part)
+FLOE_DEV uint32_t by_block_small_steps(const by_block_tile &t, const sink &out, step_walk<RANK> &wide, checks &c,
+                                       by_block_part &part)
 {
     small_walk<RANK> w;
-    uint32_t s = split_first();
+    uint32_t s = by_block_first();
     if (!walk_narrow(wide, w))
         return s;
 #pragma unroll 1
-    for (; s < split_end(t); s++) {
+    for (; s < by_block_end(t); s++) {
         float q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        quantize_step<RANK, WHOLE, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        quantize_step<RANK, WHOLE, false>(t.work, s, valid, t.buffers + s * BY_BLOCK_STEP_WORDS, q, c);
         if (!code_half2<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c))
             break;
         part.nwords = w.at;
     }
     part.descriptors = w.descriptors;
     part.any = w.any;
-    if (s < split_end(t))
+    if (s < by_block_end(t))
         walk_widen(w, wide);
     return s;
 }
 
 /* What a call that is not inlined returns, see FLOE_DEV_COLD. */
-struct split_rest_result {
-    split_part part;
+struct by_block_rest_result {
+    by_block_part part;
     checks c;
 };
 
 /* Steps whose residuals are not all small. */
 template <int RANK, bool WHOLE>
-FLOE_DEV_COLD split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<RANK> w, split_rest_result r)
+FLOE_DEV_COLD by_block_rest_result by_block_rest(by_block_tile t, sink out, uint32_t s, step_walk<RANK> w,
+                                                 by_block_rest_result r)
 {
-    split_steps<RANK, WHOLE>(t, out, s, w, r.c, r.part);
+    by_block_steps<RANK, WHOLE>(t, out, s, w, r.c, r.part);
     return r;
 }
 
 /* A tile by a block; what becomes of this warp's steps goes to out. Who fails fails for the tile. */
 template <int RANK, bool WHOLE>
-FLOE_DEV plain_result encode_split(const plain_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
-                                   checks &c)
+FLOE_DEV plain_result encode_tile_by_block(const plain_work &work, const sink &out, const uint32_t *buffers,
+                                           by_block_shared &sh, checks &c)
 {
-    split_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
-    split_part part = {0, 0, 0, false, false};
+    by_block_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
+    by_block_part part = {0, 0, 0, false, false};
     step_walk<RANK> w;
     walk_begin(w, 0);
     check_begin(c);
-    t.mode = split_mode<RANK, WHOLE>(t, sh, w.b, w.inexact);
-    if (split_first() > 0 && split_first() < t.nsteps)
-        split_walk<RANK, WHOLE>(t, split_first() - 1, w);
-    const uint32_t s = split_small_steps<RANK, WHOLE>(t, out, w, c, part);
-    if (s < split_end(t)) {
-        const split_rest_result r = split_rest<RANK, WHOLE>(t, out, s, w, {part, c});
+    t.mode = by_block_mode<RANK, WHOLE>(t, sh, w.b, w.inexact);
+    if (by_block_first() > 0 && by_block_first() < t.nsteps)
+        by_block_walk<RANK, WHOLE>(t, by_block_first() - 1, w);
+    const uint32_t s = by_block_small_steps<RANK, WHOLE>(t, out, w, c, part);
+    if (s < by_block_end(t)) {
+        const by_block_rest_result r = by_block_rest<RANK, WHOLE>(t, out, s, w, {part, c});
         part = r.part;
         c = r.c;
     }
-    return split_sum(t, sh, part, number::base(w.b.base));
+    return by_block_sum(t, sh, part, number::base(w.b.base));
 }
 
 /* A tile that is cut off, or not aligned. */
 template <int RANK>
-FLOE_DEV_COLD checked_result encode_split_cut(const plain_work &work, sink out, const uint32_t *buffers,
-                                              split_shared &sh)
+FLOE_DEV_COLD checked_result encode_by_block_cut(const plain_work &work, sink out, const uint32_t *buffers,
+                                                 by_block_shared &sh)
 {
     checked_result r;
-    r.r = encode_split<RANK, false>(work, out, buffers, sh, r.c);
+    r.r = encode_tile_by_block<RANK, false>(work, out, buffers, sh, r.c);
     return r;
 }
 
 /* The plain path of a tile that has been fetched, by all warps. False when the tile cannot take it. */
 template <int RANK>
-FLOE_DEV bool encode_split_short(const plain_work &work, bool whole, const sink &out, const uint32_t *buffers,
-                                 split_shared &sh, plain_result &r)
+FLOE_DEV bool encode_by_block_plain(const plain_work &work, bool whole, const sink &out, const uint32_t *buffers,
+                                    by_block_shared &sh, plain_result &r)
 {
     checked_result t;
     if (whole)
-        t.r = encode_split<RANK, true>(work, out, buffers, sh, t.c);
+        t.r = encode_tile_by_block<RANK, true>(work, out, buffers, sh, t.c);
     else
-        t = encode_split_cut<RANK>(work, out, buffers, sh);
+        t = encode_by_block_cut<RANK>(work, out, buffers, sh);
     r = t.r;
     const double error = largest_of_warp(t.c.error);
     if (floe_lane() == 0)
-        sh.error[split_warp()] = error;
+        sh.error[by_block_warp()] = error;
     return !r.unfit && !r.inexact;
 }
 
 /* The largest error of a tile that the block has made. One thread, behind a barrier. */
-FLOE_DEV double split_error(const split_shared &sh)
+FLOE_DEV double by_block_error(const by_block_shared &sh)
 {
     double error = 0;
-    for (int i = 0; i < SPLIT_WARPS; i++)
+    for (int i = 0; i < BY_BLOCK_WARPS; i++)
         error = sh.error[i] > error ? sh.error[i] : error;
     return error;
 }

@@ -142,7 +142,7 @@ template <int RANK, bool ONCE> FLOE_DEV void fetch_step(const plain_tile &t, uin
 
 /* Rows that begin anywhere are copied from the 16 aligned bytes on that they begin in, one piece more than they have: they
  * follow one another in the buffer, and lanes find their values a few behind where pieces begin. */
-template <int RANK> struct loose {
+template <int RANK> struct unaligned_rows {
     enum {
         ROW = RANK == 1   ? FLOE_STEP_VALUES
               : RANK == 2 ? 128
@@ -152,7 +152,9 @@ template <int RANK> struct loose {
         ROW_PIECES = EVEN_PIECES + 1
     };
 };
-enum { UNALIGNED_WORDS = 4 * loose<3>::ROWS * loose<3>::ROW_PIECES }; /* those of ranks 1 and 2 are fewer */
+enum {
+    UNALIGNED_WORDS = 4 * unaligned_rows<3>::ROWS * unaligned_rows<3>::ROW_PIECES
+}; /* those of ranks 1 and 2 are fewer */
 
 /* Where row r of step s begins. */
 template <int RANK> FLOE_DEV const floe_real *unaligned_row(const plain_tile &t, uint32_t s, uint32_t r)
@@ -175,7 +177,7 @@ FLOE_DEV void fetch_unaligned_piece(const floe_real *row, uint32_t r, uint32_t p
 {
     const uint32_t skip = unaligned_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
     if (end <= at || end >= at + PIECE_VALUES)
-        floe_copy16_async_if(end > at, (uint4 *)buffer + r * loose<RANK>::ROW_PIECES + p, row - skip + at);
+        floe_copy16_async_if(end > at, (uint4 *)buffer + r * unaligned_rows<RANK>::ROW_PIECES + p, row - skip + at);
 }
 
 /* The piece in which row r ends, value by value: a copy of 16 bytes would touch what lies behind the field. And the last piece,
@@ -183,9 +185,9 @@ FLOE_DEV void fetch_unaligned_piece(const floe_real *row, uint32_t r, uint32_t p
 template <int RANK>
 FLOE_DEV void fetch_unaligned_end(const floe_real *row, uint32_t r, uint32_t ncells, uint32_t *buffer)
 {
-    enum { LAST = loose<RANK>::EVEN_PIECES, WORDS = sizeof(floe_real) / 4 };
+    enum { LAST = unaligned_rows<RANK>::EVEN_PIECES, WORDS = sizeof(floe_real) / 4 };
     const uint32_t skip = unaligned_skip(row), end = ncells ? skip + ncells : 0, p = end / PIECE_VALUES;
-    uint4 *to = (uint4 *)buffer + r * loose<RANK>::ROW_PIECES;
+    uint4 *to = (uint4 *)buffer + r * unaligned_rows<RANK>::ROW_PIECES;
     if (end % PIECE_VALUES == 0 || p < LAST)
         to[LAST] = make_uint4(0, 0, 0, 0);
     if (end % PIECE_VALUES)
@@ -195,7 +197,7 @@ FLOE_DEV void fetch_unaligned_end(const floe_real *row, uint32_t r, uint32_t nce
 /* Starts copying step s of a tile whose rows begin anywhere, or that is cut off. */
 template <int RANK> FLOE_DEV void fetch_unaligned(const plain_tile &t, uint32_t s, uint32_t *buffer)
 {
-    enum { EVEN = loose<RANK>::EVEN_PIECES };
+    enum { EVEN = unaligned_rows<RANK>::EVEN_PIECES };
     const uint32_t lane = floe_lane(), ny = reload(t.ny), nz = reload(t.nz);
     const uint32_t nx =
         RANK == 1 ? floe_cells_inside(reload(t.nx), s * FLOE_STEP_VALUES, FLOE_STEP_VALUES) : reload(t.nx);
@@ -219,7 +221,7 @@ template <int RANK> FLOE_DEV void fetch_unaligned(const plain_tile &t, uint32_t 
             row +=
                 (k + 1) * FLOE_WARP / EVEN % 16 ? FLOE_WARP / EVEN * rows.y : rows.z - (16 - FLOE_WARP / EVEN) * rows.y;
     }
-    if (lane < loose<RANK>::ROWS)
+    if (lane < unaligned_rows<RANK>::ROWS)
         fetch_unaligned_end<RANK>(unaligned_row<RANK>(rows, s, lane), lane, cells_of(lane), buffer);
     floe_copy_async_commit();
 }
@@ -281,7 +283,7 @@ FLOE_DEV void take_unaligned(const plain_tile &t, uint32_t s, const uint32_t *bu
         const uint32_t r = RANK == 1 ? 0 : RANK == 2 ? q : q / 4 * 16 + q % 4;
         const uint32_t p = RANK == 1 ? (lane * 8 + q) * PARTS : (RANK == 2 ? lane : lane % 8) * PARTS;
         const uint4 *from =
-            (const uint4 *)buffer + (r + (RANK == 3 ? 4 * (lane / 8) : 0)) * loose<RANK>::ROW_PIECES + p;
+            (const uint4 *)buffer + (r + (RANK == 3 ? 4 * (lane / 8) : 0)) * unaligned_rows<RANK>::ROW_PIECES + p;
         const uint32_t skip = unaligned_skip(unaligned_row<RANK>(t, s, r));
         floe_real v[4 + PIECE_VALUES];
 #pragma unroll
