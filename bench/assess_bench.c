@@ -6,7 +6,7 @@
  *   assess_bench [EDGE [REPEATS [THREADS]]]      512 (256 on a CPU), 11 repeats, all processors unless given
  *   assess_bench cpu [EDGE [REPEATS [THREADS]]]  256, 11 repeats, up to 2 threads: what a CPU gains over the plain way
  *
- * fused:   each pass, and all metrics, by one call; warm, median by the clock on the wall, waits and answers included
+ * fused:   each pass, and all metrics, by one call; warm, median by the clock on the wall, waits and results included
  * alone:   metric-oriented, as the cuZ-Checker paper has it for its baseline: a call for each metric, times added up
  * GB/s:    bytes of both fields, once, over the time; floor: that over what a copy reaches, bytes read and written
  * nested:  SSIM the plain way, all of a window's pairs for each window, one thread; on planes of the field, scaled to all of it

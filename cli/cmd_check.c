@@ -156,10 +156,10 @@ static floe_status assess_what_fits(check_job *job)
     floe_status status = assess(job);
     if (!is_too_little(status) || !(o->metrics.groups & (spectrum | one_field)))
         return status;
-    const floe_metric_set asked = o->metrics;
+    const floe_metric_set requested = o->metrics;
     spectrum_drop(job);
     if (is_nothing(&o->metrics)) {
-        o->metrics = asked;
+        o->metrics = requested;
         return status;
     }
     const char *name = check_pass_name(FLOE_PASS_SPECTRUM);

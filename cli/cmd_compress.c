@@ -55,16 +55,16 @@ static void say_layout(const compress_job *job)
 
 static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
 {
-    char asked[CLI_TEXT], absolute[CLI_TEXT];
-    cli_real_text(info->bound, asked);
+    char requested[CLI_TEXT], absolute[CLI_TEXT];
+    cli_real_text(info->bound, requested);
     snprintf(absolute, sizeof absolute, "%.6g", info->abs_bound);
     switch (info->mode) {
     case FLOE_BOUND_LOSSLESS: snprintf(text, 2 * CLI_TEXT, "lossless"); break;
-    case FLOE_BOUND_ABS: snprintf(text, 2 * CLI_TEXT, "abs %.40s", asked); break;
-    case FLOE_BOUND_PWREL: snprintf(text, 2 * CLI_TEXT, "pwrel %.40s: of each value", asked); break;
-    case FLOE_BOUND_RATE: snprintf(text, 2 * CLI_TEXT, "none: rate %.40s, in bits a value", asked); break;
-    case FLOE_BOUND_PREC: snprintf(text, 2 * CLI_TEXT, "none: prec %.40s, in bit planes", asked); break;
-    default: snprintf(text, 2 * CLI_TEXT, "%s %.40s: abs %.40s", cli_mode_name(info->mode), asked, absolute); break;
+    case FLOE_BOUND_ABS: snprintf(text, 2 * CLI_TEXT, "abs %.40s", requested); break;
+    case FLOE_BOUND_PWREL: snprintf(text, 2 * CLI_TEXT, "pwrel %.40s: of each value", requested); break;
+    case FLOE_BOUND_RATE: snprintf(text, 2 * CLI_TEXT, "none: rate %.40s, in bits a value", requested); break;
+    case FLOE_BOUND_PREC: snprintf(text, 2 * CLI_TEXT, "none: prec %.40s, in bit planes", requested); break;
+    default: snprintf(text, 2 * CLI_TEXT, "%s %.40s: abs %.40s", cli_mode_name(info->mode), requested, absolute); break;
     }
 }
 

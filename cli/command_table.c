@@ -215,7 +215,7 @@ const cli_command cli_commands[] = {
      .summary = "measure what was lost: a decoded array, or a .floe file, against the original",
      .details =
          "Both may be raw, .npy or .floe. A raw array needs --shape (or --dims) and --dtype unless the other one "
-         "tells. A "
+         "has them. A "
          ".floe file adds ratio, bits per value and the time to decode it, and the count of values outside its bound.\n"
          "Without --metrics, all that applies is found. --backend says where .floe files are decoded and metrics "
          "found; "
@@ -234,7 +234,7 @@ const cli_command cli_commands[] = {
      .min_operands = 1,
      .max_operands = 1,
      .choices = "@",
-     .summary = "tell the properties of one array",
+     .summary = "report the properties of one array",
      .details =
          "FIELD may be raw, .npy or .floe. Range, moments, entropy, special values, derivatives, autocorrelation and "
          "spectrum, as far as they apply; otherwise as floe check.",

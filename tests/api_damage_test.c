@@ -536,7 +536,7 @@ static void verify_checks_the_header(void **state)
     assert_int_equal(floe_header_read(b.data, (size_t)b.nbytes, &h, NULL), FLOE_OK);
     h.bound = 75; /* requested more than the chunks hold */
     assert_int_equal(floe_header_write(&h, b.data, (size_t)b.nbytes, NULL), FLOE_OK);
-    kit_fails(ctx, floe_verify(ctx, b.data, b.nbytes, &f), FLOE_ERR_BOUND, "75 dB were asked for");
+    kit_fails(ctx, floe_verify(ctx, b.data, b.nbytes, &f), FLOE_ERR_BOUND, "75 dB were requested");
     kit_bytes_free(&b);
     b = test_stream(ctx, &f, "abs=0.01 chunk=4x5x5");
     assert_int_equal(floe_header_read(b.data, (size_t)b.nbytes, &h, NULL), FLOE_OK);

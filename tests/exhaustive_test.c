@@ -121,7 +121,7 @@ static void check_piece(worker *w, uint64_t n)
                 floe_ctx_message(w->ctx));
     FAIL_UNLESS(w, floe_stream_info(w->stream, nbytes, &info, NULL) == FLOE_OK, "has no header");
     if (w->params.mode == FLOE_BOUND_REL)
-        FAIL_UNLESS(w, range_is_kept(w, n, info.abs_bound), "bound %.17g is more than asked for", info.abs_bound);
+        FAIL_UNLESS(w, range_is_kept(w, n, info.abs_bound), "bound %.17g is more than requested", info.abs_bound);
     check_values(w, n, &info);
     w->nchecked += n;
     w->nexceptions += stats.nexceptions;

@@ -452,20 +452,20 @@ static void psnr_is_reached_and_not_overshot(void **state)
 {
     (void)state;
     floe_ctx *ctx = kit_ctx(2);
-    const double asked[] = {20, 35, 50, 64.5, 80, 100};
+    const double requested[] = {20, 35, 50, 64.5, 80, 100};
     const kit_kind kinds[] = {KIT_SMOOTH, KIT_NOISE};
     for (size_t k = 0; k < KIT_COUNT(kinds); k++)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
             floe_field f = kit_field((floe_dtype)dtype, 3, (const uint64_t[]){20, 40, 50}, kinds[k], 9);
             floe_field out = kit_like(&f);
-            for (size_t a = 0; a < KIT_COUNT(asked); a++) {
+            for (size_t a = 0; a < KIT_COUNT(requested); a++) {
                 floe_params p = kit_params(a % 2 ? "psnr=1" : "psnr=1 preset=fast chunk=7x40x50");
-                p.bound = asked[a];
+                p.bound = requested[a];
                 kit_bytes b = kit_compress(ctx, &f, &p);
                 kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
                 double got = psnr_of(&f, &out);
-                if (got < asked[a] || got > asked[a] + 1)
-                    fail_msg("asked for %g dB, got %g", asked[a], got);
+                if (got < requested[a] || got > requested[a] + 1)
+                    fail_msg("requested %g dB, got %g", requested[a], got);
                 kit_bytes_free(&b);
             }
             kit_free(&f);

@@ -123,12 +123,12 @@ def floe_row(args, field, coder, bound, scratch):
     import numpy
     how = [*field.words, "--codec", coder[0], "--preset", coder[1], "--bound", f"rel={bound}", "--threads", args.threads]
     stream, decoded = scratch / "field.floe", scratch / "decoded.npy"
-    told = run([args.floe, "compress", field.path, "-o", stream, *how, "--force", "--json"], may_refuse=True)
-    if told is None:
+    report = run([args.floe, "compress", field.path, "-o", stream, *how, "--force", "--json"], may_refuse=True)
+    if report is None:
         return None
     run([args.floe, "decompress", stream, "-o", decoded, "--force", "--quiet"])
     speeds = json.loads(run([args.floe, "bench", "--in", field.path, *how, "--repeats", args.repeats, "--json", "-"]))["rows"][0]
-    absolute = json.loads(told)["abs_bound"]
+    absolute = json.loads(report)["abs_bound"]
     limits = (absolute, absolute / float(bound))
     error, psnr = judge(field.data, numpy.load(decoded), limits)
     packed = stream.read_bytes()
@@ -204,12 +204,12 @@ def psnr_table(args, fields, scratch):
     from compare_report import mean, table
     cases, stream, decoded = [], scratch / "field.floe", scratch / "decoded.npy"
     for field in fields:
-        told = run([args.floe, "compress", field.path, "-o", stream, *field.words, "--bound", "rel=1e-2", "--force", "--json"])
-        limits = (1, 100 * json.loads(told)["abs_bound"])
+        report = run([args.floe, "compress", field.path, "-o", stream, *field.words, "--bound", "rel=1e-2", "--force", "--json"])
+        limits = (1, 100 * json.loads(report)["abs_bound"])
         if "SPERR" not in peers_of(field.data, limits[1]):
             continue
-        for asked in args.psnr.split(","):
-            nbytes, values, *_ = hdf5_filter(field.data, hdf5plugin.Sperr(peak_signal_to_noise_ratio=float(asked), swap=True))
+        for requested in args.psnr.split(","):
+            nbytes, values, *_ = hdf5_filter(field.data, hdf5plugin.Sperr(peak_signal_to_noise_ratio=float(requested), swap=True))
             reached = judge(field.data, values, limits)[1]
             run([args.floe, "compress", field.path, "-o", stream, *field.words, "--codec", "wavelet", "--preset", "best",
                  "--bound", f"psnr={reached}", "--force", "--quiet"])
@@ -217,7 +217,7 @@ def psnr_table(args, fields, scratch):
             if judge(field.data, numpy.load(decoded), limits)[1] < reached:
                 fail(f"{field.name}: floe has not reached psnr={reached}")
             cases.append((field.name, reached, field.data.nbytes / nbytes, nbytes / stream.stat().st_size))
-            print(f"{field.name} {asked}", file=sys.stderr)
+            print(f"{field.name} {requested}", file=sys.stderr)
     rows = [[name, f"{psnr:.2f}", f"{ratio:.2f}", f"{ratio * over:.2f}", f"{over:.3f}"] for name, psnr, ratio, over in cases]
     print("\n".join(table(["field", "PSNR", "SPERR", "wavelet best", "over SPERR"], rows, 1)))
     print(f"geometric mean {mean([c[-1] for c in cases]):.3f}, least {min(c[-1] for c in cases):.3f}")

@@ -187,7 +187,7 @@ typedef struct floe_derivative {
     double original_rms;    /* of the gradient and the Laplacian; else NaN */
     double max_error, rmse; /* of the difference */
     double psnr;            /* 20 log10((original_max - original_min) / rmse); infinite where rmse is 0 */
-    double ssim;            /* of the two as fields of their own; only where asked for by name */
+    double ssim;            /* of the two as fields of their own; only where requested by name */
 } floe_derivative;
 
 typedef struct floe_derivatives {
@@ -251,7 +251,7 @@ typedef struct floe_assess_report {
     floe_similarity ssim_gaussian; /* the same, 11 x 11 Gaussian weights */
     floe_power spectrum;
     /* Of the decoded field by itself, in the members that are named for the original, at the points of `derivative`; only where
-     * asked for by name. What compares is NaN, and there are no series. */
+     * requested by name. What compares is NaN, and there are no series. */
     floe_derivatives decoded_derivative;
 } floe_assess_report;
 

@@ -208,7 +208,7 @@ floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbyte
 
 /*
  * A field may lie in the device memory of the context's GPU (floe_field.place = FLOE_DEVICE), and so may a stream, aligned to
- * 16 bytes. floe_compress, floe_decompress and floe_decompress_region wait for the answer; they take field and stream in either
+ * 16 bytes. floe_compress, floe_decompress and floe_decompress_region wait for the result; they take field and stream in either
  * memory, floe_verify the stream. What floe_stream_info and floe_stream_attr read is in host memory. The bytes are the CPU's.
  *
  * The calls below only put work on the context's stream: nothing waits or allocates, provided that all lies in device memory
@@ -258,7 +258,7 @@ typedef struct floe_info {
     int has_fill;
     double fill_value;           /* of i64: rounded to nearest */
     int64_t fill_integer;        /* exactly, of i32 and i64 */
-    double bound;                /* as asked for */
+    double bound;                /* as requested */
     double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel, rate and prec */
     double value_min, value_max; /* over finite, valid values, i64 rounded to nearest; NaN when not known */
     uint64_t raw_nbytes;
@@ -271,7 +271,7 @@ typedef struct floe_info {
  * The first 16 bytes say how many. Of fewer, perhaps none, it says 16: read so many and ask again. */
 floe_status floe_stream_header_nbytes(const void *src, uint64_t nbytes, uint64_t *header_nbytes, floe_error *err);
 
-/* Needs the first bytes of a stream only as far as its header reaches, so a truncated stream can still be asked. */
+/* Needs the first bytes of a stream only as far as its header reaches, so a truncated stream can be looked at, too. */
 floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, floe_error *err);
 
 /* Attributes: short UTF-8 texts kept with the field, such as name and units. */

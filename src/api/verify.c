@@ -82,7 +82,7 @@ static floe_status psnr_check(floe_ctx *ctx, const verification *v)
         return FLOE_OK;
     double width = v->range.max / v->rule.unit - v->range.min / v->rule.unit;
     double psnr = floe_decibel_of_amplitude(width / sqrt(v->squared_error / (double)v->range.nfinite));
-    FLOE_CHECK(&ctx->err, psnr >= h->bound - rounding_db, FLOE_ERR_BOUND, "the PSNR is %s dB, %s dB were asked for",
+    FLOE_CHECK(&ctx->err, psnr >= h->bound - rounding_db, FLOE_ERR_BOUND, "the PSNR is %s dB, %s dB were requested",
                floe_number_format(psnr, has), floe_number_format(h->bound, bound));
     return FLOE_OK;
 }

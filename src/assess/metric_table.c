@@ -354,9 +354,9 @@ floe_status floe_metric_set_check(const floe_metric_set *set, floe_error *err)
     enum { NBITS = 64 * sizeof set->word / sizeof set->word[0] };
     for (uint32_t i = NMETRICS; i < NBITS; i++)
         FLOE_CHECK(err, !(set->word[i / 64] >> i % 64 & 1), FLOE_ERR_ARGUMENT,
-                   "metric number %u was asked for; this floe knows %u", i, (uint32_t)NMETRICS);
+                   "metric number %u was requested; this floe knows %u", i, (uint32_t)NMETRICS);
     FLOE_CHECK(err, set->groups >> NGROUPS == 0, FLOE_ERR_ARGUMENT,
-               "groups 0x%x of metrics were asked for; there are %u", set->groups, (uint32_t)NGROUPS);
+               "groups 0x%x of metrics were requested; there are %u", set->groups, (uint32_t)NGROUPS);
     return FLOE_OK;
 }
 

@@ -77,14 +77,14 @@ static bool has_avx2(void)
 
 floe_status floe_cpu_init(floe_cpu *cpu, uint32_t threads, floe_isa isa, floe_error *err)
 {
-    FLOE_CHECK(err, threads <= FLOE_CPU_MAX_THREADS, FLOE_ERR_ARGUMENT, "%u threads asked for, at most %d are possible",
+    FLOE_CHECK(err, threads <= FLOE_CPU_MAX_THREADS, FLOE_ERR_ARGUMENT, "%u threads requested, at most %d are possible",
                threads, (int)FLOE_CPU_MAX_THREADS);
     bool avx2 = has_avx2();
     switch (isa) {
     case FLOE_ISA_AUTO: isa = avx2 ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN; break;
     case FLOE_ISA_PLAIN: break;
     case FLOE_ISA_AVX2:
-        FLOE_CHECK(err, avx2, FLOE_ERR_ARGUMENT, "AVX2 asked for, but this processor or this build of floe lacks it");
+        FLOE_CHECK(err, avx2, FLOE_ERR_ARGUMENT, "AVX2 requested, but this processor or this build of floe lacks it");
         break;
     default: return floe_fail(err, FLOE_ERR_ARGUMENT, "unknown instruction set %d", (int)isa);
     }

@@ -30,7 +30,7 @@ static floe_status device_choose(floe_cuda *cuda, int device, floe_error *err)
     (void)cudaGetLastError();
     FLOE_CHECK(err, e == cudaSuccess && count > 0, FLOE_ERR_DEVICE, "there is no usable GPU (%s)",
                e == cudaSuccess ? "none was found" : cudaGetErrorString(e));
-    FLOE_CHECK(err, device < count, FLOE_ERR_DEVICE, "GPU %d asked for, there are %d", device, count);
+    FLOE_CHECK(err, device < count, FLOE_ERR_DEVICE, "GPU %d requested, there are %d", device, count);
     cuda->device = device;
     if (device < 0)
         FLOE_CUDA(err, cudaGetDevice(&cuda->device));

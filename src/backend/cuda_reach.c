@@ -75,8 +75,8 @@ static bool is_device_memory(void *driver, const void *p)
            value[TYPE] == CU_MEMORYTYPE_DEVICE && !value[MANAGED];
 }
 
-/* The runtime would make the current GPU ready, which takes a good part of a second and hundreds of megabytes: the driver
- * answers, and only where somebody has loaded it. A look at what is loaded is quick, dlopen of what is not there is not. */
+/* The runtime would make the current GPU ready, which takes a good part of a second and hundreds of megabytes: the driver is
+ * queried, and only where somebody has loaded it. A look at what is loaded is quick, dlopen of what is not there is not. */
 bool floe_cuda_host_reaches(const void *p)
 {
     if (!p || !dl_iterate_phdr(is_driver, NULL))

@@ -107,12 +107,12 @@ static floe_status codec_check(floe_codec codec, floe_bound_mode mode, floe_erro
     name names[CODECS_MOST + 1];
     uint32_t other = 0;
     FLOE_CHECK(err, name_of(codec_names(names), (int)codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)codec);
-    const char *asked = floe_codec_chosen(codec)->name, *has;
+    const char *own = floe_codec_chosen(codec)->name, *has;
     while (!(floe_codec_modes((int)floe_codec_at(other)->id) & FLOE_MODE_BIT(mode)))
         other++; /* every mode is of some codec */
     has = floe_codec_at(other)->name;
     FLOE_CHECK(err, has_mode(codec, mode) || rate_is_ratio(codec, mode), FLOE_ERR_ARGUMENT,
-               "codec %s has no %s, codec %s has: ask for that (codec=%s, or --codec %s)", asked,
+               "codec %s has no %s, codec %s has: ask for that (codec=%s, or --codec %s)", own,
                name_of(bound_names, (int)mode), has, has, has);
     return FLOE_OK;
 }

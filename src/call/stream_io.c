@@ -13,7 +13,7 @@ floe_status floe_source_read(const floe_source *source, uint64_t offset, void *d
         floe_status status = source->read(source->user, offset + *got, (uint8_t *)dst + *got, want, &part);
         FLOE_CHECK(err, status == FLOE_OK, status, "reading at byte %llu of the source failed: %s",
                    (unsigned long long)(offset + *got), floe_status_text(status));
-        FLOE_CHECK(err, part <= want, FLOE_ERR_IO, "the source says it read %zu bytes where %zu were asked for", part,
+        FLOE_CHECK(err, part <= want, FLOE_ERR_IO, "the source says it read %zu bytes where %zu were requested", part,
                    want);
         if (part == 0)
             break;

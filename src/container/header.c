@@ -171,7 +171,7 @@ floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, floe_it
         if (item->tag == FLOE_ITEM_TEXT && seen++ == i)
             return FLOE_OK;
     }
-    return floe_fail(err, FLOE_ERR_ARGUMENT, "attribute %u asked for, there are %u", i, seen);
+    return floe_fail(err, FLOE_ERR_ARGUMENT, "attribute %u requested, there are %u", i, seen);
 }
 
 /* ---- the grid of chunks --------------------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ fail() {
 says() { # title, pattern, command...: what the command says of the GPU backend
     local title=$1 pattern=$2
     shift 2
-    "$@" version --verbose | grep -E '^GPU backend: ' >said || fail "$title: no answer"
+    "$@" version --verbose | grep -E '^GPU backend: ' >said || fail "$title: no such line"
     grep -qE "^GPU backend: $pattern\$" said || fail "$title: $(cat said)"
 }
 
@@ -67,7 +67,7 @@ if beside/floe version --verbose | grep '^GPU: ' | grep -qv 'none:'; then
     beside/floe decompress cuda.floe -o cuda.npy --backend cuda -q
     beside/floe decompress cpu.floe -o cpu.npy --backend cpu -q
     cmp cpu.npy cuda.npy || fail "other values from a GPU"
-    beside/floe check t.npy cuda.floe --backend cuda -q --fail-if 'outside>0' || fail "the bound is not met"
+    beside/floe check t.npy cuda.floe --backend cuda -q --fail-if 'outside>0' || fail "the bound does not hold"
 fi
 [ $failed = 0 ] && echo "cuda_library: found, refused and done without, as documented"
 exit $failed

@@ -543,7 +543,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-#ifdef FLOE_EMULATED_ASAN /* tells more than we do */
+#ifdef FLOE_EMULATED_ASAN /* reports more than we do */
 static void faults_catch() {}
 static void faults_release() {}
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuFFT's stand-in: one axis after another by the definition of the transform, kernels on the plan's stream. In place only, as
- * floe asks for it; each axis goes to memory of the plan's own and back. A work area is asked for as cuFFT does, for long axes
+ * floe asks for it; each axis goes to memory of the plan's own and back. A work area is requested as cuFFT does, for long axes
  * only; a plan that needs none must not get one that is the data. */
 #include <math.h>
 

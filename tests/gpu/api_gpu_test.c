@@ -334,16 +334,16 @@ static void damage_is_told_alike(void **state)
         CU(cudaMallocHost((void **)&pinned, m.stream_nbytes));
         for (uint64_t k = 0; k < nplaces; k++) {
             const uint64_t at = m.stream_nbytes * (2 * k + 1) / (2 * nplaces);
-            char told[512];
+            char message[512];
             m.stream[at] ^= 0x10;
             const floe_status status = floe_decompress(cpu, m.stream, m.stream_nbytes, &out);
-            snprintf(told, sizeof told, "%s", floe_ctx_message(cpu));
+            snprintf(message, sizeof message, "%s", floe_ctx_message(cpu));
             assert_int_not_equal(status, FLOE_OK);
             memcpy(pinned, m.stream, m.stream_nbytes);
             assert_int_equal(floe_decompress(through, m.stream, m.stream_nbytes, &out), status);
-            assert_string_equal(floe_ctx_message(through), told);
+            assert_string_equal(floe_ctx_message(through), message);
             assert_int_equal(floe_decompress(through, pinned, m.stream_nbytes, &out), status);
-            assert_string_equal(floe_ctx_message(through), told);
+            assert_string_equal(floe_ctx_message(through), message);
             m.stream[at] ^= 0x10;
         }
         memcpy(pinned, m.stream, m.stream_nbytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few hundred pairs at a time, while they are in the first cache: compiled for each element type and instruction set. */
+/* A few hundred pairs at a time, while they are in L1: compiled for each element type and instruction set. */
 #ifndef FLOE_ASSESS_REDUCTION_BLOCK_H
 #define FLOE_ASSESS_REDUCTION_BLOCK_H
 

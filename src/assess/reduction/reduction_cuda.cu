@@ -72,7 +72,7 @@ FLOE_DEV void step_fetch(const floe_reduction_dev_job *job, const stretch *s, ui
         *g = floe_reduction_gathered<T>(job, s->begin + (uint64_t)step * FLOE_REDUCTION_STEP, s->end);
 }
 
-/* Has what a step of whole loads reads brought to the second cache. */
+/* Has what a step of whole loads reads brought to L2. */
 template <typename T> FLOE_DEV void step_expect(const floe_reduction_dev_job *job, uint64_t first)
 {
     enum { LINE = 128 / sizeof(T), LINES = FLOE_REDUCTION_STEP / LINE };

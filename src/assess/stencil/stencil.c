@@ -11,7 +11,7 @@
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
 enum {
-    TILE_NELEMS = 1 << 16, /* points of a tile: with its partners in both fields it stays in the second cache */
+    TILE_NELEMS = 1 << 16, /* points of a tile: with its partners in both fields it stays in L2 */
     TILE_ROW = 256,        /* of these along a row, where there are other axes */
     MAX_PIECES = 512       /* their sums lie in memory together */
 };

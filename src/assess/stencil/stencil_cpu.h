@@ -7,9 +7,8 @@
 #include "assess/stencil/stencil.h"
 
 enum {
-    FLOE_STENCIL_BLOCK =
-        128,                /* points of a row: 1 KiB in double, so that a block's quantities stay in the first cache */
-    FLOE_STENCIL_LANES = 8, /* partial sums of a block, whatever the vector width, so that all give the same bits */
+    FLOE_STENCIL_BLOCK = 128, /* points of a row: 1 KiB in double, so that a block's quantities stay in L1 */
+    FLOE_STENCIL_LANES = 8,   /* partial sums of a block, whatever the vector width, so that all give the same bits */
     FLOE_STENCIL_PITCH = FLOE_STENCIL_BLOCK + FLOE_STENCIL_MAX_LAGS + FLOE_STENCIL_LANES,
     FLOE_STENCIL_OUTER = FLOE_MAX_RANK - 1, /* axes that count rows; the last one is the row's */
     FLOE_STENCIL_ROW = FLOE_STENCIL_AXES - 1

@@ -9,7 +9,7 @@
 floe_status floe_stencil_options_check(const floe_stencil_options *options, floe_error *err)
 {
     FLOE_CHECK(err, options->lags <= FLOE_STENCIL_MAX_LAGS, FLOE_ERR_ARGUMENT,
-               "autocorrelation at %u lags was asked for; at most %d are possible", options->lags,
+               "autocorrelation at %u lags was requested; at most %d are possible", options->lags,
                (int)FLOE_STENCIL_MAX_LAGS);
     FLOE_CHECK(err, !options->lags || isfinite(options->mean), FLOE_ERR_ARGUMENT,
                "the mean of the autocorrelated values is not a finite number");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Products of a signal with itself some steps on. Along an outer axis a tile is walked in strips of a block's width, with a
- * ring of the last rows in the first cache: each new row meets those before it. Along the row a line meets itself, shifted.
+ * ring of the last rows in L1: each new row meets those before it. Along the row a line meets itself, shifted.
  */
 #include "assess/stencil/stencil_fetch_cpu.h"
 #include "assess/stencil/stencil_lanes_cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derivatives on a GPU. A thread owns a group of points side by side in the row and marches along z with it: what lies along z
- * it keeps in registers, all else comes from the first cache, where the warps of a block, rows side by side, have put it for
+ * it keeps in registers, all else comes from L1, where the warps of a block, rows side by side, have put it for
  * one another; what it needs of the next plane is on its way meanwhile. So no warp waits for another one. How points are
  * divided: stencil_columns_cuda.cuh.
  */

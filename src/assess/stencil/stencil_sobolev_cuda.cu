@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sobolev norms on a GPU. Where all pairs of a 3-D field count, a thread keeps three planes of its column in registers: a
- * point's values, steps along y and x, and what is known of its own plane; so each value comes from the first cache a few times
+ * point's values, steps along y and x, and what is known of its own plane; so each value comes from L1 a few times
  * only. Elsewhere each point's stencil is read as it is.
  */
 #include "assess/stencil/stencil_columns_cuda.cuh"

@@ -29,7 +29,7 @@ enum {
     STEPS = TAPS /* at most, that are kept */
 };
 
-/* Of the tile function: a row of each is in the core's nearest cache. */
+/* Of the tile function: a row of each is in L1. */
 typedef struct rows {
     floe_real term[VALUES], pairs[VALUES], fours[VALUES];
     floe_real along_x[SUMS * MOST], along_y[SUMS * MOST], window[SUMS * MOST];

@@ -144,11 +144,11 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
         if ((j - 1) % COLUMNS == 0) {
             for (uint32_t first = t * (FLOE_WARP / GROUP); first < COLUMNS * n; first += THREADS / GROUP) {
                 const uint32_t x = first + lane / GROUP, i = x % n, upto = j + x / n;
-                const bool asked = x < COLUMNS * n && i < upto && upto <= n;
-                if (!__any_sync(FLOE_ALL_LANES, asked))
+                const bool is_wanted = x < COLUMNS * n && i < upto && upto <= n;
+                if (!__any_sync(FLOE_ALL_LANES, is_wanted))
                     continue;
-                const uint64_t cost = cost_of(k, s, asked ? i : 0, asked ? upto : n);
-                if (asked && lane % GROUP == 0)
+                const uint64_t cost = cost_of(k, s, is_wanted ? i : 0, is_wanted ? upto : n);
+                if (is_wanted && lane % GROUP == 0)
                     s->pair[x / n][i] = cost;
             }
             __syncthreads();

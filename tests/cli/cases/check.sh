@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Two fields whose metrics can be told without a computer: 256 values of which one is 1, and a decoded 0.5 where a 0 was.
+# Two fields whose metrics can be worked out without a computer: 256 values of which one is 1, and a decoded 0.5 where a 0 was.
 head -c 1024 /dev/zero >o.f32
 poke o.f32 42 200 && poke o.f32 43 077
 cp o.f32 d.f32
@@ -30,7 +30,7 @@ done
 "$FLOE" check o.f32 d.f32 $layout --metrics reduction,stencil,window --csv --threads 1 >one
 "$FLOE" check o.f32 d.f32 $layout --metrics reduction,stencil,window --csv --threads 3 >three
 same one three
-# .npy tells the shape, of the raw one too; a .floe file brings figures, its bound and its fill value along
+# .npy has the shape, of the raw one too; a .floe file brings figures, its bound and its fill value along
 "$FLOE" compress o.f32 -o o.floe $layout --bound abs=0.25 -q
 "$FLOE" decompress o.floe -o o.npy -q
 show check o.npy d.f32 --metrics max_error
@@ -51,7 +51,7 @@ show check o.f32 o.floe --metrics l1 --fail-if 'ratio<1' --fail-if 'size:bit_rat
 show check o.f32 o.floe --metrics ratio --fail-if 'stream_nbytes>10' -q
 head -c 1024 /dev/zero >z.f32
 show check z.f32 z.f32 $layout --fail-if 'skewness<60' -q
-# a value that became NaN is in no error, and is told all the same
+# a value that became NaN is in no error, and is reported all the same
 cp o.f32 n.f32
 poke n.f32 82 300 && poke n.f32 83 177
 show check o.f32 n.f32 $layout --metrics max_error --fail-if 'psnr<60'

@@ -14,7 +14,7 @@ for dtype in f32 f64 i32 i64; do
             case "$how" in
             rel=*) ;;
             *)
-                "$FLOE" decompress b.zfp -o b --raw-zfp $array --bound $how -q -f || echo "told $dtype $shape $how"
+                "$FLOE" decompress b.zfp -o b --raw-zfp $array --bound $how -q -f || echo "differs $dtype $shape $how"
                 cmp a b
                 "$FLOE" index b.zfp -o b.zfpx $array --bound $how --form packed -q -f || echo "index $dtype $shape $how"
                 "$FLOE" decompress b.zfp -o b --raw-zfp --index b.zfpx -q -f || echo "by index $dtype $shape $how"
