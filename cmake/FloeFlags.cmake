@@ -53,7 +53,8 @@ if(FLOE_SANITIZE OR FLOE_CUDA_EMULATED) # no forced inlining (src/base/real.h), 
 endif()
 if(FLOE_CUDA_EMULATED) # a build for tests: with a codec more, the least that one can be
   set(FLOE_TEST_CODEC_ROOM tests/null_codec)
-  target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
+  set(FLOE_TEST_CODEC_ROW FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
+  target_compile_definitions(floe_flags INTERFACE ${FLOE_TEST_CODEC_ROW})
 endif()
 if(FLOE_FUZZ) # a call for each comparison more than doubles the time of tests
   target_compile_options(floe_flags INTERFACE -fsanitize=fuzzer-no-link $<$<NOT:$<BOOL:${FLOE_FUZZ_COMPARISONS}>>:-fno-sanitize-coverage=trace-cmp>)
