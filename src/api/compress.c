@@ -24,7 +24,7 @@ typedef struct compression {
     floe_params params; /* checked */
     floe_header header;
     floe_codec_params codec;
-    floe_supply supply;
+    floe_chunk_source chunks;
     floe_output output, staging;
     floe_progress progress;
     floe_index_entry *index;
@@ -32,7 +32,7 @@ typedef struct compression {
     size_t codec_nbytes;
     uint64_t nchunks;
     floe_sample sample; /* ratio */
-    floe_sample_supply sample_supply;
+    floe_sample_source sample_source;
     bool tries; /* ratio: the stream goes nowhere */
     void *held; /* values of a source that can be read only once */
     uint64_t held_nbytes;
@@ -45,7 +45,7 @@ static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
     c->index = floe_arena_take(arena, c->nchunks, sizeof *c->index);
     c->codec_scratch = floe_arena_take(arena, s->codec_nbytes, 1);
     c->codec_nbytes = s->codec_nbytes;
-    floe_supply_take(&c->supply, arena);
+    floe_chunk_source_take(&c->chunks, arena);
     if (c->header.mode == FLOE_BOUND_RATIO)
         floe_sample_take(&c->sample, arena);
     if (c->output.sink || c->header.mode == FLOE_BOUND_RATIO) { /* holds whatever is written at once */
@@ -111,7 +111,7 @@ static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, f
     uint64_t capacity;
     floe_arena scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes);
     FLOE_TRY(floe_output_reserve(&c->output, FLOE_RECORD_HEAD_NBYTES, &space, &ctx->err));
-    FLOE_TRY(floe_supply_chunk(&c->supply, chunk, &view, &ctx->err));
+    FLOE_TRY(floe_chunk_source_view(&c->chunks, chunk, &view, &ctx->err));
     floe_output_space(&c->output, &capacity);
     *record = (floe_record){.chunk = chunk};
     const floe_chunk_encode call = {.cpu = &ctx->cpu,
@@ -173,8 +173,8 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
     for (uint64_t i = 0; i < c->nchunks + 2; i++) {
         if (i < c->nchunks) {
             floe_field view;
-            FLOE_TRY(floe_supply_chunk(&c->supply, i, &view, &ctx->err));
-            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view, !c->supply.source));
+            FLOE_TRY(floe_chunk_source_view(&c->chunks, i, &view, &ctx->err));
+            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view, !c->chunks.source));
         }
         if (i >= 1 && i - 1 < c->nchunks)
             FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes[(i - 1) % FLOE_PIPELINE_DEPTH]));
@@ -247,7 +247,7 @@ static floe_status stream_put(floe_ctx *ctx, compression *c)
     FLOE_TRY(chunks_begin(ctx, c));
     FLOE_TRY(header_put(c, &ctx->err));
     FLOE_TRY(chunks_put(ctx, c));
-    FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
+    FLOE_TRY(floe_chunk_source_end(&c->chunks, &ctx->err));
     return index_put(c, &ctx->err);
 }
 
@@ -257,7 +257,7 @@ static floe_resolver resolver_of(floe_ctx *ctx, compression *c)
 {
     return (floe_resolver){.cpu = &ctx->cpu,
                            .params = &c->params,
-                           .supply = &c->supply,
+                           .chunks = &c->chunks,
                            .progress = &c->progress,
                            .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
                            .err = &ctx->err};
@@ -265,10 +265,10 @@ static floe_resolver resolver_of(floe_ctx *ctx, compression *c)
 
 static floe_status sample_load(floe_ctx *ctx, compression *c, floe_sample *sample)
 {
-    c->sample_supply = (floe_sample_supply){&c->supply, &ctx->err};
+    c->sample_source = (floe_sample_source){&c->chunks, &ctx->err};
     sample->header = c->header;
-    sample->read = floe_sample_read_supply;
-    sample->user = &c->sample_supply;
+    sample->read = floe_sample_read_chunks;
+    sample->user = &c->sample_source;
     return floe_sample_load(sample);
 }
 
@@ -315,15 +315,15 @@ static floe_status source_hold(floe_ctx *ctx, compression *c)
 {
     floe_arena plan = floe_arena_plan();
     floe_field view;
-    floe_supply_take(&c->supply, &plan);
+    floe_chunk_source_take(&c->chunks, &plan);
     FLOE_TRY(floe_ctx_hold(ctx, plan.used, &c->held));
     c->held_nbytes = plan.used;
     floe_arena arena = floe_arena_of(c->held, plan.used);
-    floe_supply_take(&c->supply, &arena);
-    FLOE_TRY(floe_supply_chunk(&c->supply, 0, &view, &ctx->err));
-    FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
-    const floe_field field = c->supply.field;
-    c->supply = floe_supply_of_field(&c->header, &field);
+    floe_chunk_source_take(&c->chunks, &arena);
+    FLOE_TRY(floe_chunk_source_view(&c->chunks, 0, &view, &ctx->err));
+    FLOE_TRY(floe_chunk_source_end(&c->chunks, &ctx->err));
+    const floe_field field = c->chunks.field;
+    c->chunks = floe_chunk_source_of_field(&c->header, &field);
     return FLOE_OK;
 }
 
@@ -333,17 +333,17 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
     const floe_choice choice = floe_choice_of(layout, &c->params);
     floe_arena plan = floe_arena_plan(), arena;
     floe_sample sample;
-    const bool repeats = floe_supply_repeats(&c->supply);
+    const bool repeats = floe_chunk_source_repeats(&c->chunks);
     FLOE_CHECK(&ctx->err, repeats || floe_resolve_needs_range(c->header.mode), FLOE_ERR_UNSUPPORTED,
                "codec auto looks at a sample, so the source is read more than once, and this one cannot seek: put it "
                "into a file first, or name a codec, such as lorenzo");
-    if (repeats && c->supply.source && !c->supply.source->seekable)
+    if (repeats && c->chunks.source && !c->chunks.source->seekable)
         FLOE_TRY(source_hold(ctx, c));
     FLOE_TRY(choice_plan(ctx, &choice, c, &sample));
-    floe_supply_take(&c->supply, &plan);
+    floe_chunk_source_take(&c->chunks, &plan);
     floe_sample_take(&sample, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    floe_supply_take(&c->supply, &arena);
+    floe_chunk_source_take(&c->chunks, &arena);
     floe_sample_take(&sample, &arena);
     const floe_resolver resolver = resolver_of(ctx, c);
     FLOE_TRY(floe_resolve_values(&resolver, &c->header, range));
@@ -355,7 +355,7 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Header, supply and output are set up; the rest is the same for memory and streams. */
+/* Header, chunks and output are set up; the rest is the same for memory and streams. */
 static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field *layout)
 {
     floe_range range;
@@ -396,7 +396,7 @@ static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, 
     compression c = {.ctx = ctx, .params = *call->params, .output = *output};
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
     FLOE_TRY(options_take(&c, call->options, &ctx->err));
-    c.supply = floe_supply_of_field(&c.header, call->field);
+    c.chunks = floe_chunk_source_of_field(&c.header, call->field);
     FLOE_TRY(compress_run(ctx, &c, call->field));
     *call->nbytes = c.output.written;
     return FLOE_OK;
@@ -586,7 +586,7 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_stream_options_read(call->options, &options, err));
     FLOE_TRY(layout_header(call->layout, call->params, &c.params, &c.header, err));
     FLOE_TRY(options_take(&c, &options, err));
-    FLOE_TRY(floe_supply_of_source(&c.header, call->source, &c.supply, err));
+    FLOE_TRY(floe_chunk_source_of_source(&c.header, call->source, &c.chunks, err));
     const floe_status status = compress_run(ctx, &c, call->layout);
     floe_ctx_release(ctx, c.held_nbytes, &c.held);
     return status;

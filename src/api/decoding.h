@@ -4,7 +4,7 @@
 #ifndef FLOE_API_DECODING_H
 #define FLOE_API_DECODING_H
 
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 #include "device/stream.h"
 
 /* First options, and a stream that is open; then floe_decoding_box, and out. */

@@ -90,8 +90,8 @@ static void entry_note(decompression *d, uint64_t chunk, uint64_t *offset)
 {
     if (!d->checks_end)
         return;
-    d->entries[chunk] = (floe_index_entry){*offset, d->all.stream.window.head};
-    *offset = d->all.stream.window.offset;
+    d->entries[chunk] = (floe_index_entry){*offset, d->all.stream.reader.head};
+    *offset = d->all.stream.reader.offset;
 }
 
 static floe_status chunks_decode(floe_ctx *ctx, decompression *d)
@@ -114,19 +114,19 @@ static floe_status end_check(floe_ctx *ctx, decompression *d)
 {
     uint8_t piece[4096];
     size_t got;
-    uint64_t index_offset = d->all.stream.window.offset, nbytes = floe_index_nbytes(d->all.stream.nchunks);
+    uint64_t index_offset = d->all.stream.reader.offset, nbytes = floe_index_nbytes(d->all.stream.nchunks);
     floe_index_write(d->entries, d->all.stream.nchunks, index_offset, d->index_space);
     for (uint64_t at = 0; at < nbytes; at += got) {
         size_t part = (size_t)floe_min64(sizeof piece, nbytes - at);
-        FLOE_TRY(floe_window_read(&d->all.stream.window, piece, part, &got, &ctx->err));
+        FLOE_TRY(floe_forward_read(&d->all.stream.reader, piece, part, &got, &ctx->err));
         FLOE_CHECK(&ctx->err, got == part, FLOE_ERR_FORMAT,
                    "the stream is cut short: it ends in its index, after all chunks");
         FLOE_CHECK(&ctx->err, memcmp(piece, d->index_space + at, part) == 0, FLOE_ERR_CHECKSUM,
                    "the index at the end of the stream is damaged, or does not fit the chunks");
     }
-    FLOE_TRY(floe_window_read(&d->all.stream.window, piece, 1, &got, &ctx->err));
+    FLOE_TRY(floe_forward_read(&d->all.stream.reader, piece, 1, &got, &ctx->err));
     FLOE_CHECK(&ctx->err, got == 0, FLOE_ERR_FORMAT, "something follows the end of the stream");
-    ctx->stats.stream_nbytes = d->all.stream.window.offset;
+    ctx->stats.stream_nbytes = d->all.stream.reader.offset;
     return FLOE_OK;
 }
 

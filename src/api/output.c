@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "base/try.h"
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 
 uint8_t *floe_output_space(const floe_output *o, uint64_t *capacity)
 {

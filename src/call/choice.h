@@ -54,12 +54,12 @@ floe_status floe_sample_estimate(const floe_sample *sample, const floe_codec_par
 floe_status floe_sample_squared_error(const floe_sample *sample, const floe_codec_params *params, double *sum);
 floe_status floe_sample_code(const floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes);
 
-/* The boxes of a supply, whose chunks can be walked more than once. */
-typedef struct floe_sample_supply {
-    floe_supply *supply;
+/* The boxes of a chunk source, whose chunks can be walked more than once. */
+typedef struct floe_sample_source {
+    floe_chunk_source *chunks;
     floe_error *err;
-} floe_sample_supply;
-floe_status floe_sample_read_supply(void *sample_supply, const uint64_t *lo, const floe_field *to);
+} floe_sample_source;
+floe_status floe_sample_read_chunks(void *sample_source, const uint64_t *lo, const floe_field *to);
 
 enum { FLOE_CHOICE_MOST = 8 };
 

@@ -28,12 +28,12 @@ typedef struct search {
 /* The squared error of the whole field: a sum over its chunks, in order. */
 static floe_status squared_error(search *s, double *sum)
 {
-    uint64_t nchunks = floe_grid_nchunks(s->r->supply->header);
+    uint64_t nchunks = floe_grid_nchunks(s->r->chunks->header);
     for (uint64_t i = 0; i < nchunks; i++) {
         floe_field view;
         double part = 0;
         floe_arena scratch = s->r->scratch;
-        FLOE_TRY(floe_supply_chunk(s->r->supply, i, &view, s->r->err));
+        FLOE_TRY(floe_chunk_source_view(s->r->chunks, i, &view, s->r->err));
         const floe_chunk_encode call = {.cpu = s->r->cpu, .params = &s->codec, .chunk = &view, .scratch = &scratch};
         FLOE_TRY(floe_codec_of(s->codec.codec)->squared_error(&call, &part, s->r->err));
         FLOE_TRY(floe_progress_add(s->r->progress, 0, s->r->err));

@@ -54,11 +54,11 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
 
 static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bits, floe_range *range)
 {
-    uint64_t nchunks = floe_grid_nchunks(r->supply->header);
+    uint64_t nchunks = floe_grid_nchunks(r->chunks->header);
     floe_range_init(range);
     for (uint64_t i = 0; i < nchunks; i++) {
         floe_field view;
-        FLOE_TRY(floe_supply_chunk(r->supply, i, &view, r->err));
+        FLOE_TRY(floe_chunk_source_view(r->chunks, i, &view, r->err));
         floe_range_scan(r->cpu, &view, has_fill, fill_bits, range);
         FLOE_TRY(floe_progress_add(r->progress, 0, r->err));
     }
@@ -86,7 +86,7 @@ floe_status floe_resolve_values(const floe_resolver *r, floe_header *h, floe_ran
 {
     h->has_fill = floe_fill_named(h->dtype, r->params, &h->fill_bits);
     bool needs_range = floe_resolve_needs_range(h->mode);
-    bool repeats = floe_supply_repeats(r->supply);
+    bool repeats = floe_chunk_source_repeats(r->chunks);
     bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;
     floe_range_init(range);
     if (!needs_range && !detects)

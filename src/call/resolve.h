@@ -4,15 +4,15 @@
 #ifndef FLOE_CALL_RESOLVE_H
 #define FLOE_CALL_RESOLVE_H
 
-#include "call/stream_io.h"
-#include "call/supply.h"
+#include "call/callbacks.h"
+#include "call/chunk_source.h"
 #include "codec/codec.h"
 #include "field/field.h"
 
 typedef struct floe_resolver {
     const floe_cpu *cpu;
     const floe_params *params; /* checked */
-    floe_supply *supply;
+    floe_chunk_source *chunks;
     floe_progress *progress;
     floe_arena scratch; /* of the codec */
     floe_error *err;
@@ -27,7 +27,7 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
 /* The header as far as layout and params alone decide: all but abs_bound, range and fill. */
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
 
-/* Range, as scanned, and fill of the header that the supply uses. Reads all values zero, one or several times. */
+/* Range, as scanned, and fill of the header that the chunk source uses. Reads all values zero, one or several times. */
 floe_status floe_resolve_values(const floe_resolver *resolver, floe_header *header, floe_range *range);
 
 /* The absolute bound of a header that has all else. Not RATIO of a field that varies (choice.h). */

@@ -236,8 +236,8 @@ floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *para
     return code(s, params, nbytes, NULL);
 }
 
-floe_status floe_sample_read_supply(void *user, const uint64_t *lo, const floe_field *to)
+floe_status floe_sample_read_chunks(void *user, const uint64_t *lo, const floe_field *to)
 {
-    const floe_sample_supply *from = user;
-    return floe_supply_box(from->supply, lo, to, from->err);
+    const floe_sample_source *from = user;
+    return floe_chunk_source_box(from->chunks, lo, to, from->err);
 }

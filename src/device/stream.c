@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "call/chunking.h"
 #include "call/info.h"
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 #include "call/text.h"
 #include "device/pipeline.h"
 #include "field/field.h"
@@ -106,7 +106,7 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
     FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
     FLOE_TRY(header_accept(ctx, s));
-    s->window.offset = s->header_nbytes;
+    s->reader.offset = s->header_nbytes;
     const floe_status status = memory_index(ctx, s);
     return salvage ? FLOE_OK : status;
 }
@@ -119,7 +119,7 @@ floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool
     size_t got, more = 0;
     floe_arena plan = floe_arena_plan(), arena;
     *s = (floe_stream){
-        .source = source, .nbytes = source->nbytes_total, .window = {.source = source}, .salvages = salvage};
+        .source = source, .nbytes = source->nbytes_total, .reader = {.source = source}, .salvages = salvage};
     FLOE_TRY(floe_source_read(source, 0, start, first, &got, &ctx->err));
     FLOE_TRY(floe_header_peek(start, got, &s->header_nbytes, &ctx->err));
     if (s->header_nbytes > sizeof start) {
@@ -131,7 +131,7 @@ floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool
     if (s->header_nbytes > got)
         FLOE_TRY(floe_source_read(source, got, bytes + got, s->header_nbytes - got, &more, &ctx->err));
     FLOE_TRY(floe_header_read(bytes, got + more, &s->header, &ctx->err));
-    s->window.offset = s->header_nbytes;
+    s->reader.offset = s->header_nbytes;
     FLOE_TRY(header_accept(ctx, s));
     s->needs_index = floe_stream_index_nbytes(s) != 0;
     return FLOE_OK;
@@ -167,7 +167,7 @@ void floe_stream_take(floe_stream *s, floe_arena *arena)
     if (s->needs_index)
         s->index_space = floe_arena_take(arena, floe_stream_index_nbytes(s), 1);
     s->record = floe_arena_take(arena, floe_record_nbytes(s->sizing.payload_nbytes), 1);
-    s->window.bytes = floe_arena_take(arena, FLOE_WINDOW_NBYTES, 1);
+    s->reader.bytes = floe_arena_take(arena, FLOE_FORWARD_NBYTES, 1);
 }
 
 uint64_t floe_stream_index_nbytes(const floe_stream *s)
@@ -279,13 +279,13 @@ static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, flo
 /* The next one of a stream in memory that has no index, as far as it goes. */
 static floe_status fetch_next(floe_stream *s, fetched *f, floe_error *err)
 {
-    const uint64_t chunk = f->head.chunk, at = floe_min64(s->window.offset, s->nbytes), left = s->nbytes - at;
+    const uint64_t chunk = f->head.chunk, at = floe_min64(s->reader.offset, s->nbytes), left = s->nbytes - at;
     FLOE_TRY(floe_record_head_read(s->memory + at, (size_t)left, &f->head, err));
     FLOE_CHECK(err, f->head.chunk == chunk && f->head.nbytes <= s->payload_most, FLOE_ERR_FORMAT,
                "another chunk is in its place");
     f->payload = s->memory + at + FLOE_RECORD_HEAD_NBYTES;
     f->have = floe_min64(left - FLOE_RECORD_HEAD_NBYTES, f->head.nbytes);
-    s->window.offset = at + floe_record_nbytes(f->head.nbytes);
+    s->reader.offset = at + floe_record_nbytes(f->head.nbytes);
     FLOE_TRY(find_need(s, f, err));
     FLOE_CHECK(err, f->need <= f->have, FLOE_ERR_FORMAT, "the stream ends within it");
     return FLOE_OK;
@@ -293,30 +293,30 @@ static floe_status fetch_next(floe_stream *s, fetched *f, floe_error *err)
 
 static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
-    floe_window *w = &s->window;
+    floe_forward_reader *w = &s->reader;
     const bool parts = salvage && floe_codec_of(s->header.codec)->finds_damage;
     const bool cut = parts || (salvage && s->level); /* of a chunk its first bytes may suffice */
     floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, cut ? s->payload_most : s->sizing.payload_nbytes};
     size_t got;
     while (!w->has_head || w->head.chunk < chunk) {
         if (w->has_head) /* of a chunk that nobody requested */
-            FLOE_TRY(floe_window_skip(w, floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES, err));
+            FLOE_TRY(floe_forward_skip(w, floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES, err));
         w->has_head = false;
-        FLOE_TRY(floe_window_head(w, &rule, err));
+        FLOE_TRY(floe_forward_head(w, &rule, err));
     }
     FLOE_CHECK(err, w->head.chunk == chunk, FLOE_ERR_FORMAT, "it is missing: chunk %llu comes in its place",
                (ull)w->head.chunk);
     const uint64_t padded = floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES;
     const uint64_t room =
         floe_record_nbytes(s->sizing.payload_nbytes) - FLOE_RECORD_HEAD_NBYTES; /* for all of a source that is cut */
-    FLOE_TRY(floe_window_read(w, s->record, (size_t)floe_min64(padded, room), &got, err));
+    FLOE_TRY(floe_forward_read(w, s->record, (size_t)floe_min64(padded, room), &got, err));
     w->has_head = false;
     f->head = w->head;
     f->payload = s->record;
     f->offset = w->offset - got;
     f->have = floe_min64(got, f->head.nbytes);
     if (got < padded || (salvage && s->level)) /* bytes may have gone missing within it, and other chunks follow */
-        floe_window_back(w, f->offset);
+        floe_forward_back(w, f->offset);
     FLOE_TRY(find_need(s, f, err));
     if (parts)
         f->need = floe_min64(f->need, f->have);
@@ -449,7 +449,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     /* The first bytes of a chunk have no checksum: they are checked by its codec, as far as that goes. */
     const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
     if (salvage && !s->index && status != FLOE_OK) /* the same */
-        floe_window_back(&s->window, f.offset);
+        floe_forward_back(&s->reader, f.offset);
     const bool looks = salvage && floe_codec_of(s->header.codec)->finds_damage;
     losing lost = {salvage, s, &p, chunk};
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))

@@ -6,7 +6,7 @@
 
 #include "call/ctx.h"
 #include "call/chunking.h"
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 #include "codec/codec.h"
 #include "device/device_stream.h"
 
@@ -22,13 +22,13 @@ typedef struct floe_stream {
     floe_sizing sizing;
     uint64_t payload_most; /* bytes that no chunk exceeds; sizing has not more than the stream */
     void *codec_scratch;
-    const uint8_t *index; /* checked; NULL: read forward */
-    bool needs_index;     /* source: it has one, which begin_decode loads */
-    bool salvages;        /* source: where the index is damaged its chunks are read forward */
-    uint8_t *index_space; /* there */
-    uint8_t *record;      /* source: one record at a time */
-    floe_window window;   /* source read forward */
-    bool by_cpu;          /* chunks are decoded on the CPU, whatever the context's backend */
+    const uint8_t *index;       /* checked; NULL: read forward */
+    bool needs_index;           /* source: it has one, which begin_decode loads */
+    bool salvages;              /* source: where the index is damaged its chunks are read forward */
+    uint8_t *index_space;       /* there */
+    uint8_t *record;            /* source: one record at a time */
+    floe_forward_reader reader; /* source read forward */
+    bool by_cpu;                /* chunks are decoded on the CPU, whatever the context's backend */
 } floe_stream;
 
 /* Reads and checks header, limits and index. With salvage the index may be missing; then floe_stream_record_nbytes alone works. */

@@ -37,9 +37,9 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
     static_assert(sizeof job.header == sizeof r->header_words, "a header without attributes");
     if (!r->scans) {
         floe_lorenzo_params_make(&r->codec, &params);
-        job.is_ready = floe_lorenzo_ready_of(&job.call, &params, &job.ready);
+        job.has_host_chunk = floe_lorenzo_host_chunk_of(&job.call, &params, &job.host_chunk);
     }
-    if (job.is_ready) {
+    if (job.has_host_chunk) {
         memcpy(job.header, r->header_words, sizeof job.header);
         job.header_nwords = r->header_nwords;
     } else {

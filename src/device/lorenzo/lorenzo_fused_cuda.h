@@ -29,8 +29,8 @@ typedef struct floe_small_finish {
 typedef struct floe_small_job {
     floe_lorenzo_encode_call call; /* as floe_lorenzo_is_small has it */
     /* What begin would have done is known, and it has not been called: chunks, retry and place_state of both attempts are 0 */
-    bool is_ready;
-    floe_lorenzo_ready ready;
+    bool has_host_chunk;
+    floe_lorenzo_host_chunk host_chunk;
     /* What may be left out, from NULL on: then only the codec's part of a record is made. Else the stream is that record,
      * header, index and footer; the header has been written unless its words are given */
     floe_small_finish *finish;

@@ -192,7 +192,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void small_kernel(cons
     if (blockIdx.x == 0 && threadIdx.x < job.header_nwords && 8 * (uint64_t)job.header_nwords <= job.call.capacity)
         ((uint64_t *)job.call.stream)[threadIdx.x] = job.header[threadIdx.x];
     uint64_t nbytes = 0;
-    if (encode_small<RANK>(job.call, job.ready, job.is_ready, sh, memory))
+    if (encode_small<RANK>(job.call, job.host_chunk, job.has_host_chunk, sh, memory))
         nbytes = nbytes_of(sh.decision);
     if (!job.finish)
         return;

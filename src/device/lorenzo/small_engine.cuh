@@ -373,17 +373,17 @@ FLOE_DEV void begin_again(const floe_lorenzo_encode_call &call, block_shared &sh
 }
 
 /* What all tiles of a block have in common. False: there is nothing to do. */
-FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
-                          block_shared &sh)
+FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_lorenzo_host_chunk &host_chunk,
+                          bool has_host_chunk, block_shared &sh)
 {
     if (threadIdx.x == 0) {
         sh.tile = blockIdx.x;
         sh.attempt = sh.ndone = 0;
-        sh.nothing = !is_ready && *call.status != FLOE_OK;
+        sh.nothing = !has_host_chunk && *call.status != FLOE_OK;
     }
-    if (is_ready) {
-        copy_by_block(&sh.chunk, &ready.chunk);
-        copy_by_block(&sh.bits, &ready.bits);
+    if (has_host_chunk) {
+        copy_by_block(&sh.chunk, &host_chunk.chunk);
+        copy_by_block(&sh.bits, &host_chunk.bits);
     } else {
         copy_by_block(&sh.chunk, call.chunks);
         if (call.lossy)
@@ -399,11 +399,11 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
  * all registers. False: there was nothing to do. Else sh.decision has how long the chunk is, of whose tiles some may still be
  * on their way. */
 template <int RANK>
-FLOE_DEV bool encode_small(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
-                           block_shared &sh, uint32_t *memory)
+FLOE_DEV bool encode_small(const floe_lorenzo_encode_call &call, const floe_lorenzo_host_chunk &host_chunk,
+                           bool has_host_chunk, block_shared &sh, uint32_t *memory)
 {
-    bool early = is_ready && fetch_early<RANK>(ready.chunk, memory);
-    if (!begin_block(call, ready, is_ready, sh))
+    bool early = has_host_chunk && fetch_early<RANK>(host_chunk.chunk, memory);
+    if (!begin_block(call, host_chunk, has_host_chunk, sh))
         return false;
     uint32_t had = threadIdx.x == 0 && blockIdx.x < first_tiles(sh) ? take_first(call, blockIdx.x) : 0;
     for (;;) {

@@ -32,8 +32,8 @@ static inline const floe_lorenzo_decoding *floe_lorenzo_decode_of(const floe_cod
 floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, floe_dev_grid *grid,
                               floe_error *err);
 /* Whether few tiles can be encoded without begin, and from what; params as begin would have them. */
-bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *call, const floe_dev_params *params,
-                           floe_lorenzo_ready *ready);
+bool floe_lorenzo_host_chunk_of(const floe_lorenzo_encode_call *call, const floe_dev_params *params,
+                                floe_lorenzo_host_chunk *host_chunk);
 /* Whether the last step of encoding is a second attempt: it does nothing unless *retry, and lets what follows start early. */
 bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *call);
 /* codec_device.h */

@@ -123,10 +123,10 @@ int floe_lorenzo_decide_retry_cuda(const floe_lorenzo_encode_call *call, void *s
 /* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
 /* Where a call has but one chunk, and no value decides anything, the host can compute what begin would find out. By value. */
-typedef struct floe_lorenzo_ready {
+typedef struct floe_lorenzo_host_chunk {
     floe_dev_chunk chunk;
     floe_quantizer bits; /* as in floe_dev_params */
-} floe_lorenzo_ready;
+} floe_lorenzo_host_chunk;
 
 /* The same where all chunks are full, so that each is like the first one but for where it begins. By value. */
 typedef struct floe_lorenzo_uniform {

@@ -48,15 +48,16 @@ void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo
     full_chunk(grid, &call->field, &expected->full);
 }
 
-bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params, floe_lorenzo_ready *ready)
+bool floe_lorenzo_host_chunk_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params,
+                                floe_lorenzo_host_chunk *host_chunk)
 {
     if (!floe_lorenzo_is_small(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
         memcmp(c->grid.chunk, c->grid.shape, sizeof c->grid.shape) != 0)
         return false;
-    *ready = (floe_lorenzo_ready){.bits = params->bits};
-    full_chunk(&c->grid, &c->field, &ready->chunk);
-    ready->chunk.encoder = FLOE_LORENZO_PACK;
-    ready->chunk.quantizer = params->quantizer;
+    *host_chunk = (floe_lorenzo_host_chunk){.bits = params->bits};
+    full_chunk(&c->grid, &c->field, &host_chunk->chunk);
+    host_chunk->chunk.encoder = FLOE_LORENZO_PACK;
+    host_chunk->chunk.quantizer = params->quantizer;
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 
 #include "base/bytes.h"
 #include "base/try.h"

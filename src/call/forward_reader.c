@@ -4,10 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 
-/* Makes n <= FLOE_WINDOW_NBYTES bytes visible, if the source has them. */
-static floe_status fill(floe_window *w, size_t n, floe_error *err)
+/* Makes n <= FLOE_FORWARD_NBYTES bytes visible, if the source has them. */
+static floe_status fill(floe_forward_reader *w, size_t n, floe_error *err)
 {
     size_t have = w->end - w->begin, got = 0;
     if (have >= n)
@@ -20,13 +20,13 @@ static floe_status fill(floe_window *w, size_t n, floe_error *err)
     return FLOE_OK;
 }
 
-static void advance(floe_window *w, size_t n)
+static void advance(floe_forward_reader *w, size_t n)
 {
     w->begin += n;
     w->offset += n;
 }
 
-floe_status floe_window_read(floe_window *w, void *dst, size_t nbytes, size_t *got, floe_error *err)
+floe_status floe_forward_read(floe_forward_reader *w, void *dst, size_t nbytes, size_t *got, floe_error *err)
 {
     size_t seen = (size_t)floe_min64(nbytes, w->end - w->begin), rest = 0;
     memcpy(dst, w->bytes + w->begin, seen);
@@ -39,7 +39,7 @@ floe_status floe_window_read(floe_window *w, void *dst, size_t nbytes, size_t *g
     return FLOE_OK;
 }
 
-floe_status floe_window_skip(floe_window *w, uint64_t nbytes, floe_error *err)
+floe_status floe_forward_skip(floe_forward_reader *w, uint64_t nbytes, floe_error *err)
 {
     size_t seen = (size_t)floe_min64(nbytes, w->end - w->begin);
     advance(w, seen);
@@ -49,7 +49,7 @@ floe_status floe_window_skip(floe_window *w, uint64_t nbytes, floe_error *err)
         return FLOE_OK;
     }
     while (nbytes) {
-        size_t part = (size_t)floe_min64(nbytes, FLOE_WINDOW_NBYTES);
+        size_t part = (size_t)floe_min64(nbytes, FLOE_FORWARD_NBYTES);
         FLOE_TRY(fill(w, part, err));
         part = (size_t)floe_min64(part, w->end - w->begin);
         if (part == 0)
@@ -60,7 +60,7 @@ floe_status floe_window_skip(floe_window *w, uint64_t nbytes, floe_error *err)
     return FLOE_OK;
 }
 
-void floe_window_back(floe_window *w, uint64_t offset)
+void floe_forward_back(floe_forward_reader *w, uint64_t offset)
 {
     if (!w->source->seekable)
         return;
@@ -74,7 +74,7 @@ static bool head_fits(const floe_record *head, const floe_head_rule *rule)
 }
 
 /* Goes to the next byte that can begin a head. False: there is none in the window. */
-static bool next_candidate(floe_window *w)
+static bool next_candidate(floe_forward_reader *w)
 {
     static const uint8_t first = 0xF2; /* of the magic of a record */
     const uint8_t *from = w->bytes + w->begin + 1;
@@ -84,12 +84,12 @@ static bool next_candidate(floe_window *w)
     return at != NULL;
 }
 
-static floe_status head_search(floe_window *w, const floe_head_rule *rule, floe_error *err)
+static floe_status head_search(floe_forward_reader *w, const floe_head_rule *rule, floe_error *err)
 {
     for (;;) {
         size_t have = w->end - w->begin;
         if (have < FLOE_RECORD_HEAD_NBYTES) {
-            FLOE_TRY(fill(w, FLOE_WINDOW_NBYTES, err));
+            FLOE_TRY(fill(w, FLOE_FORWARD_NBYTES, err));
             have = w->end - w->begin;
         }
         FLOE_CHECK(err, have >= FLOE_RECORD_HEAD_NBYTES, FLOE_ERR_FORMAT, "the stream ends before it");
@@ -99,7 +99,7 @@ static floe_status head_search(floe_window *w, const floe_head_rule *rule, floe_
     }
 }
 
-floe_status floe_window_head(floe_window *w, const floe_head_rule *rule, floe_error *err)
+floe_status floe_forward_head(floe_forward_reader *w, const floe_head_rule *rule, floe_error *err)
 {
     if (rule->salvage) {
         FLOE_TRY(head_search(w, rule, err));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/supply.h"
+#include "call/chunk_source.h"
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "call/stream_io.h"
+#include "call/callbacks.h"
 #include "call/text.h"
 #include "field/field.h"
 
-floe_supply floe_supply_of_field(const floe_header *header, const floe_field *field)
+floe_chunk_source floe_chunk_source_of_field(const floe_header *header, const floe_field *field)
 {
-    return (floe_supply){.header = header, .field = *field};
+    return (floe_chunk_source){.header = header, .field = *field};
 }
 
 static uint64_t raw_nbytes(const floe_header *h) { return floe_extent_nbytes(h->dtype, h->rank, h->shape); }
@@ -22,16 +22,16 @@ static floe_status size_mismatch(const floe_header *h, const char *has, uint64_t
                      (unsigned long long)raw_nbytes(h));
 }
 
-floe_status floe_supply_of_source(const floe_header *header, const floe_source *source, floe_supply *supply,
-                                  floe_error *err)
+floe_status floe_chunk_source_of_source(const floe_header *header, const floe_source *source, floe_chunk_source *chunks,
+                                        floe_error *err)
 {
-    *supply = (floe_supply){.header = header, .source = source};
+    *chunks = (floe_chunk_source){.header = header, .source = source};
     if (source->nbytes_total != UINT64_MAX && source->nbytes_total != raw_nbytes(header))
         return size_mismatch(header, "", source->nbytes_total, err);
     return FLOE_OK;
 }
 
-void floe_supply_take(floe_supply *s, floe_arena *arena)
+void floe_chunk_source_take(floe_chunk_source *s, floe_arena *arena)
 {
     floe_slab slab;
     if (!s->source || floe_grid_nchunks(s->header) == 0)
@@ -43,7 +43,7 @@ void floe_supply_take(floe_supply *s, floe_arena *arena)
     s->slab = (floe_slab){.nchunks = 0};
 }
 
-bool floe_supply_repeats(const floe_supply *s)
+bool floe_chunk_source_repeats(const floe_chunk_source *s)
 {
     floe_slab slab;
     uint64_t nchunks = floe_grid_nchunks(s->header);
@@ -61,7 +61,7 @@ static uint64_t slab_offset(const floe_header *h, const floe_slab *slab)
     return offset * floe_dtype_size(h->dtype);
 }
 
-static floe_status slab_load(floe_supply *s, uint64_t chunk, floe_error *err)
+static floe_status slab_load(floe_chunk_source *s, uint64_t chunk, floe_error *err)
 {
     const floe_header *h = s->header;
     floe_slab slab;
@@ -79,7 +79,7 @@ static floe_status slab_load(floe_supply *s, uint64_t chunk, floe_error *err)
     return FLOE_OK;
 }
 
-floe_status floe_supply_chunk(floe_supply *s, uint64_t chunk, floe_field *view, floe_error *err)
+floe_status floe_chunk_source_view(floe_chunk_source *s, uint64_t chunk, floe_field *view, floe_error *err)
 {
     uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
     if (s->source && !floe_slab_holds(&s->slab, chunk))
@@ -92,7 +92,7 @@ floe_status floe_supply_chunk(floe_supply *s, uint64_t chunk, floe_field *view, 
 }
 
 /* Of a source, row by row. */
-static floe_status box_read(const floe_supply *s, const uint64_t *lo, const floe_field *to, floe_error *err)
+static floe_status box_read(const floe_chunk_source *s, const uint64_t *lo, const floe_field *to, floe_error *err)
 {
     const floe_header *h = s->header;
     const uint32_t last = h->rank - 1;
@@ -113,7 +113,7 @@ static floe_status box_read(const floe_supply *s, const uint64_t *lo, const floe
     return FLOE_OK;
 }
 
-floe_status floe_supply_box(floe_supply *s, const uint64_t *lo, const floe_field *to, floe_error *err)
+floe_status floe_chunk_source_box(floe_chunk_source *s, const uint64_t *lo, const floe_field *to, floe_error *err)
 {
     floe_field from;
     floe_slab slab;
@@ -121,13 +121,13 @@ floe_status floe_supply_box(floe_supply *s, const uint64_t *lo, const floe_field
     if (s->source && slab.nchunks < floe_grid_nchunks(s->header))
         return box_read(s, lo, to, err);
     if (s->source)
-        FLOE_TRY(floe_supply_chunk(s, 0, &from, err)); /* the only slab */
+        FLOE_TRY(floe_chunk_source_view(s, 0, &from, err)); /* the only slab */
     from = floe_field_box(&s->field, lo, to->shape);
     floe_field_copy(&from, to);
     return FLOE_OK;
 }
 
-floe_status floe_supply_end(floe_supply *s, floe_error *err)
+floe_status floe_chunk_source_end(floe_chunk_source *s, floe_error *err)
 {
     uint8_t more;
     size_t got = 0;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hands out the chunks of a field to be compressed, as views: of the caller's memory, or of a buffer that holds the
  * present slab of a source. */
-#ifndef FLOE_CALL_SUPPLY_H
-#define FLOE_CALL_SUPPLY_H
+#ifndef FLOE_CALL_CHUNK_SOURCE_H
+#define FLOE_CALL_CHUNK_SOURCE_H
 
 #include "base/arena.h"
 #include "call/chunking.h"
 
-typedef struct floe_supply {
+typedef struct floe_chunk_source {
     const floe_header *header;
     floe_field field;          /* memory: the whole field; source: the slab in the buffer */
     const floe_source *source; /* NULL: memory */
     floe_slab slab;            /* what the buffer holds; nchunks 0: nothing */
-} floe_supply;
+} floe_chunk_source;
 
 /* field is resolved and stays the caller's. */
-floe_supply floe_supply_of_field(const floe_header *header, const floe_field *field);
+floe_chunk_source floe_chunk_source_of_field(const floe_header *header, const floe_field *field);
 
 /* Checks the source's size as far as it is known. */
-floe_status floe_supply_of_source(const floe_header *header, const floe_source *source, floe_supply *supply,
-                                  floe_error *err);
+floe_status floe_chunk_source_of_source(const floe_header *header, const floe_source *source, floe_chunk_source *chunks,
+                                        floe_error *err);
 /* The slab buffer; nothing for memory. */
-void floe_supply_take(floe_supply *supply, floe_arena *arena);
+void floe_chunk_source_take(floe_chunk_source *chunks, floe_arena *arena);
 
 /* Whether all chunks can be walked more than once. */
-bool floe_supply_repeats(const floe_supply *supply);
+bool floe_chunk_source_repeats(const floe_chunk_source *chunks);
 
 /* The view is valid until the next call. */
-floe_status floe_supply_chunk(floe_supply *supply, uint64_t chunk, floe_field *view, floe_error *err);
+floe_status floe_chunk_source_view(floe_chunk_source *chunks, uint64_t chunk, floe_field *view, floe_error *err);
 
 /* The box at lo of to's shape, where chunks can be walked more than once: into to, which is contiguous. Loses the last view. */
-floe_status floe_supply_box(floe_supply *supply, const uint64_t *lo, const floe_field *to, floe_error *err);
+floe_status floe_chunk_source_box(floe_chunk_source *chunks, const uint64_t *lo, const floe_field *to, floe_error *err);
 
 /* After the last chunk: the source must have no more. */
-floe_status floe_supply_end(floe_supply *supply, floe_error *err);
+floe_status floe_chunk_source_end(floe_chunk_source *chunks, floe_error *err);
 
 #endif

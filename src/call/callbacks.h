@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checked use of the caller's callbacks: sources, sinks, progress. */
-#ifndef FLOE_CALL_STREAM_IO_H
-#define FLOE_CALL_STREAM_IO_H
+#ifndef FLOE_CALL_CALLBACKS_H
+#define FLOE_CALL_CALLBACKS_H
 
 #include <stdbool.h>
 
@@ -31,32 +31,32 @@ floe_status floe_progress_whole(const floe_stream_options *options, uint64_t nby
 floe_status floe_stream_options_read(const floe_stream_options *given, floe_stream_options *options, floe_error *err);
 
 /* Reads a stream strictly forward, with a window of bytes that can be looked at before they are taken. */
-enum { FLOE_WINDOW_NBYTES = 1 << 16 };
+enum { FLOE_FORWARD_NBYTES = 1 << 16 };
 
-typedef struct floe_window {
+typedef struct floe_forward_reader {
     const floe_source *source;
-    uint8_t *bytes;    /* FLOE_WINDOW_NBYTES */
+    uint8_t *bytes;    /* FLOE_FORWARD_NBYTES */
     size_t begin, end; /* what is there */
     uint64_t offset;   /* of bytes[begin] in the stream */
     bool has_head;     /* head was taken from the stream, its payload was not */
     floe_record head;
-} floe_window;
+} floe_forward_reader;
 
 /* Takes up to nbytes into dst; fewer only at the end of the source. */
-floe_status floe_window_read(floe_window *window, void *dst, size_t nbytes, size_t *got, floe_error *err);
+floe_status floe_forward_read(floe_forward_reader *reader, void *dst, size_t nbytes, size_t *got, floe_error *err);
 
 /* Drops nbytes; reading past the end of the source is no error yet. */
-floe_status floe_window_skip(floe_window *window, uint64_t nbytes, floe_error *err);
+floe_status floe_forward_skip(floe_forward_reader *reader, uint64_t nbytes, floe_error *err);
 
 /* Goes back to an offset, where the source can seek. */
-void floe_window_back(floe_window *window, uint64_t offset);
+void floe_forward_back(floe_forward_reader *reader, uint64_t offset);
 
-/* Takes the head of a record into window->head. salvage: searches for the next good one, of a chunk in
+/* Takes the head of a record into reader->head. salvage: searches for the next good one, of a chunk in
  * least..nchunks-1 with at most payload_max bytes. FORMAT or CHECKSUM when there is none. */
 typedef struct floe_head_rule {
     bool salvage;
     uint64_t least, nchunks, payload_max;
 } floe_head_rule;
-floe_status floe_window_head(floe_window *window, const floe_head_rule *rule, floe_error *err);
+floe_status floe_forward_head(floe_forward_reader *reader, const floe_head_rule *rule, floe_error *err);
 
 #endif
