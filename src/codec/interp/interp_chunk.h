@@ -8,8 +8,6 @@
 
 extern const floe_codec_ops floe_interp_codec;
 
-/* With no more threads than have work, of so many boxes: starting one takes longer than few cells. */
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
 uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                              const uint64_t *extent);

@@ -19,19 +19,6 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
     return floe_interp_bound(&any, rank, extent);
 }
 
-enum { THREAD_CELLS = 8192 };
-
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
-{
-    floe_cpu few = *cpu;
-    double ncells = (double)nboxes;
-    for (uint32_t a = 0; a < rank; a++)
-        ncells *= (double)extent[a];
-    while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
-        few.threads--;
-    return few;
-}
-
 const floe_codec_ops floe_interp_codec = {
     .id = FLOE_CODEC_INTERP,
     .name = "interp",

@@ -134,3 +134,16 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
     needs->lattice[1] = floe_max64(needs->lattice[1], floe_min64(anchors, 256));
     needs->anchors = floe_max64(needs->anchors, needs->lattice[1]);
 }
+
+enum { THREAD_CELLS = 8192 };
+
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
+{
+    floe_cpu few = *cpu;
+    double ncells = (double)nboxes;
+    for (uint32_t a = 0; a < rank; a++)
+        ncells *= (double)extent[a];
+    while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
+        few.threads--;
+    return few;
+}

@@ -82,4 +82,7 @@ uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, ui
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs);
 
+/* With no more threads than have work, of so many boxes: starting one takes longer than few cells. */
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
+
 #endif
