@@ -30,7 +30,7 @@ static void same(double got, double want)
 /* ---- which pass runs ---------------------------------------------------------------------------------------------------- */
 
 /* Of a metric of one pass, the results of the others are not there. (Which number is where: tests/crosscheck.) */
-static void passes_run_when_asked(void **state)
+static void passes_run_when_requested(void **state)
 {
     (void)state;
     static const struct {
@@ -325,7 +325,7 @@ static void fill_is_the_original_s(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_run_when_asked),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_run_when_requested),
                                        cmocka_unit_test(nothing_but_special),
                                        cmocka_unit_test(spectra),
                                        cmocka_unit_test(small_fields),

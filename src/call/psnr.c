@@ -21,7 +21,7 @@ static const double uniform_db = 4.771212547196624; /* 20 log10(sqrt(3)) */
 typedef struct search {
     const floe_resolver *r;
     floe_codec_params codec;
-    double asked_db, width;
+    double requested_db, width;
     uint64_t nvalues;
 } search;
 
@@ -55,7 +55,7 @@ static floe_status excess_at(void *user, double abs_bound, double tuner_bound, d
         *excess_db = exact_db;
     else
         *excess_db =
-            isfinite(rmse) ? s->asked_db + margin_db + aim_db - floe_decibel_of_amplitude(s->width / rmse) : far_db;
+            isfinite(rmse) ? s->requested_db + margin_db + aim_db - floe_decibel_of_amplitude(s->width / rmse) : far_db;
     return FLOE_OK;
 }
 

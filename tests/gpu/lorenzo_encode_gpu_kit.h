@@ -222,7 +222,7 @@ static inline void begin(const sample *c, field *f, encoding *e)
 
 /* ---- comparing ----------------------------------------------------------------------------------------------------- */
 
-static inline void compare_met(const field *f, const encoding *e, uint32_t attempt)
+static inline void compare_stats(const field *f, const encoding *e, uint32_t attempt)
 {
     floe_dev_chunk *chunks = host_copy(e->call.chunks, f->grid.nchunks * sizeof *chunks);
     for (uint64_t k = 0; k < f->grid.nchunks; k++) {

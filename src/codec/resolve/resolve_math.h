@@ -62,10 +62,10 @@ FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
     p.dtype = h->dtype;
     p.codec = h->codec;
     p.preset = h->preset;
-    const bool as_asked = h->mode == FLOE_BOUND_PWREL || floe_mode_is_size((int)h->mode);
+    const bool as_requested = h->mode == FLOE_BOUND_PWREL || floe_mode_is_size((int)h->mode);
     const bool exact = floe_dtype_is_integer(h->dtype) ? !(h->abs_bound >= 1) : !(h->abs_bound > 0);
-    p.mode = as_asked ? h->mode : h->mode == FLOE_BOUND_LOSSLESS || exact ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
-    p.bound = as_asked ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
+    p.mode = as_requested ? h->mode : h->mode == FLOE_BOUND_LOSSLESS || exact ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
+    p.bound = as_requested ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
     p.tuner_bound = h->tuner_bound;
     p.mean = h->mode == FLOE_BOUND_PSNR;
     p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);

@@ -29,7 +29,7 @@ static void check_small(const sample *c)
         run_small(&e);
         assert_int_equal(status_of(&e), FLOE_OK);
         compare_records(c, &f, &e);
-        compare_met(&f, &e, 0);
+        compare_stats(&f, &e, 0);
     } else {
         assert_false(floe_lorenzo_is_small(&e.call));
     }
@@ -77,7 +77,7 @@ static void few_tiles_again(void **state)
         run_small(&e);
         assert_int_equal(status_of(&e), FLOE_OK);
         compare_records(c, &f, &e);
-        compare_met(&f, &e, 1);
+        compare_stats(&f, &e, 1);
         floe_dev_chunk *chunk = host_copy(e.call.chunks, sizeof *chunk);
         assert_int_equal(chunk->attempt, 1);
         free(chunk);

@@ -18,7 +18,7 @@ static void check_fast(const sample *c)
     run_first(&e);
     assert_int_equal(status_of(&e), FLOE_OK);
     compare_records(c, &f, &e);
-    compare_met(&f, &e, 0);
+    compare_stats(&f, &e, 0);
     end_encoding(&f, &e);
 }
 
@@ -32,7 +32,7 @@ static void check_drafts(const sample *c)
     assert_int_equal(status_of(&e), FLOE_OK);
     for (uint64_t k = 0; k < f.grid.nchunks; k++)
         compare_drafts(c, &f, &e, k);
-    compare_met(&f, &e, 0);
+    compare_stats(&f, &e, 0);
     end_encoding(&f, &e);
 }
 
@@ -72,7 +72,7 @@ static void second_attempt(void **state)
         run(&e, 1);
         if (retry) {
             compare_records(&c, &f, &e);
-            compare_met(&f, &e, 1);
+            compare_stats(&f, &e, 1);
         } else {
             compare_untouched(&e, 0, e.call.capacity);
         }
@@ -115,7 +115,7 @@ static void first_attempt_decides(void **state)
         assert_int_equal(status_of(&e), fits ? FLOE_OK : FLOE_ERR_CAPACITY);
         if (fits) {
             compare_records(&c, &f, &e);
-            compare_met(&f, &e, 1);
+            compare_stats(&f, &e, 1);
         }
         floe_dev_chunk *chunks = host_copy(e.call.chunks, f.grid.nchunks * sizeof *chunks);
         for (uint64_t k = 0; k < f.grid.nchunks; k++)
