@@ -54,7 +54,7 @@ FLOE_HD uint64_t floe_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b !
 FLOE_HD uint64_t floe_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 FLOE_HD uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Before a loop that is not to be unrolled: a short kernel waits most of all for its instructions to be loaded. */
+/* Before a loop that is not to be unrolled: what a block does once is to be short. */
 #if defined(__CUDACC__)
 #define FLOE_NO_UNROLL _Pragma("unroll 1")
 #else

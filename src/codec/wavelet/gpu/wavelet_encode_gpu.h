@@ -44,7 +44,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_wavelet_gpu_room room;
     uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
     int8_t *kinds, *corrections, *differences;
-    /* A box of the array, and what each trial of it takes. arrays: as many as trials that are put back, then one more that are transformed */
+    /* A box of the array, and what each trial of it takes. Arrays: one a trial, which is put back; then these and one more, transformed */
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_results *results;
