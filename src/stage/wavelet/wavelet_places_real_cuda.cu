@@ -41,15 +41,21 @@ constexpr banks make_banks()
 
 __constant__ const banks all_banks = make_banks();
 
-/* So that what undoes a bank begins with evens, which it scales. */
-constexpr bool all_end_with_evens()
+/* Lengths of liftings that lift_by_taps has. */
+constexpr bool is_length(uint32_t ntaps) { return ntaps <= 4 || ntaps == 6 || ntaps == FLOE_WAVELET_TAPS; }
+
+/* Last are evens, so that what undoes a bank begins with them, which it scales. */
+constexpr bool all_are_known()
 {
     bool good = true;
-    for (int i = 0; i < FLOE_WAVELET_BANKS; i++)
-        good = good && !floe_wavelet_banks[i].lift[floe_wavelet_banks[i].nlifts - 1].to_odd;
+    for (const bank &b : floe_wavelet_banks) {
+        good = good && !b.lift[b.nlifts - 1].to_odd;
+        for (uint32_t i = 0; i < b.nlifts; i++)
+            good = good && is_length(b.lift[i].ntaps);
+    }
     return good;
 }
-static_assert(all_end_with_evens(), "else taps are to be scaled");
+static_assert(all_are_known(), "else taps are to be scaled, or a length is to be added");
 
 /* Passes first .. end of an array, whose parts have so many points of their lattice along each axis. nparts 0: lifting `number` of one pass,
  * of lines that are longer than a part may be. */
