@@ -121,7 +121,7 @@ struct counting {
         for (uint32_t first = 0; first < n; first += deal) {
             const uint32_t k = first + floe_lane();
             const bool active = floe_lane() < deal && k < n;
-            const listed v = walk.value_of(w, active ? k : 0);
+            const listed v = walk.value_of(w, walk.list[active ? k : 0]);
             const int32_t code = walk.codes()[v.code];
             const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0,
                            symbol = floe_context_symbol(size, sign ^ v.flip);

@@ -187,7 +187,7 @@ FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, cons
     for (uint32_t step = (n + walk.lanes - 1) / walk.lanes; step-- > 0;) {
         const uint32_t k = step * walk.lanes + floe_lane();
         const bool active = walk.mine() && k < n;
-        const listed v = walk.value_of(w, active ? k : 0);
+        const listed v = walk.value_of(w, walk.list[active ? k : 0]);
         const int32_t code = walk.codes()[v.code];
         const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
         const uint32_t symbol = floe_context_symbol(size, sign ^ v.flip);
@@ -413,22 +413,24 @@ template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w
     return activity;
 }
 
-/* While a step's symbols are read, the next one's contexts are found. */
+/* While a step's symbols are read, the next one's contexts are found, and the entries of the one behind it are loaded. */
 template <class WALK>
 FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
     const uint32_t n = walk.make_list(w), lane = floe_lane();
     if (n == 0)
         return;
-    listed next = walk.value_of(w, lane < n ? lane : 0);
-    uint32_t next_table = d.value_table[next.context];
+    const auto entry_at = [&](uint32_t k) { return walk.list[k < n ? k : 0]; };
+    listed next = walk.value_of(w, entry_at(lane));
+    uint32_t next_table = d.value_table[next.context], entry = entry_at(lane + walk.lanes);
 #pragma unroll 1
     for (uint32_t k = lane; k - lane < n; k += walk.lanes) {
         const bool active = walk.mine() && k < n;
         const listed v = next;
         const uint32_t table = next_table, slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1);
         const uint32_t symbol = d.value_slots[(table << FLOE_CONTEXT_VALUE_BITS) + slot];
-        next = walk.value_of(w, k + walk.lanes < n ? k + walk.lanes : 0);
+        next = walk.value_of(w, entry);
+        entry = entry_at(k + 2 * walk.lanes);
         next_table = d.value_table[next.context];
         const uint32_t nraw = active ? floe_context_nraw(symbol) : 0;
         const bool some = __any_sync(FLOE_ALL_LANES, nraw != 0);

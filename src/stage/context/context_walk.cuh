@@ -237,10 +237,10 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return total;
     }
 
-    /* Value k of the list; the row above the window stands in window[lane], 0 where there is none. */
-    __device__ __forceinline__ listed value_of(const window_of_rows &w, uint32_t k) const
+    /* An entry of the list; the row above the window stands in window[lane], 0 where there is none. */
+    __device__ __forceinline__ listed value_of(const window_of_rows &w, uint32_t entry) const
     {
-        const uint32_t entry = list[k], at = entry & (8 * ROW_CODES - 1), size = entry / (8 * ROW_CODES);
+        const uint32_t at = entry & (8 * ROW_CODES - 1), size = entry / (8 * ROW_CODES);
         listed v = {at + ROW_CODES, 0, false};
         const int32_t above = codes()[at % ROW_CODES];
         uint32_t before = (uint32_t)(above < 0 ? -above : above);
