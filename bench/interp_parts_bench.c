@@ -100,10 +100,10 @@ WRAP(uint64_t, floe_context_entropy, const floe_context_spec *spec, const uint32
     return refused ? REFUSED : __real_floe_context_entropy(spec, counts_of(spec, counts));
 }
 
-WRAP(uint64_t, floe_context_tables_build, const floe_context_spec *spec, const uint32_t *counts,
+WRAP(uint64_t, floe_context_tables_build, const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
      floe_context_tables *tables)
 {
-    return __real_floe_context_tables_build(spec, counts_of(spec, counts), tables);
+    return __real_floe_context_tables_build(cpu, spec, counts_of(spec, counts), tables);
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------------------------ */

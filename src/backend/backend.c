@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/try.h"
@@ -132,4 +133,37 @@ void floe_cpu_parallel(const floe_cpu *cpu, uint64_t count, floe_task_fn body, v
     else
         share(&l, 0);
     floe_team_free(&own);
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
+
+enum { COPIED = 1 << 18 /* bytes of a task */ };
+
+typedef struct copying {
+    uint8_t *to;
+    const uint8_t *from; /* NULL: zeros */
+    uint64_t nbytes;
+} copying;
+
+static void copy_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const copying *c = arg;
+    const uint64_t at = i * COPIED, left = c->nbytes - at, n = left < COPIED ? left : COPIED;
+    (void)worker;
+    if (c->from)
+        memcpy(c->to + at, c->from + at, n);
+    else
+        memset(c->to + at, 0, n);
+}
+
+static void copy(const floe_cpu *cpu, copying c)
+{
+    floe_cpu_parallel(cpu, c.nbytes / COPIED + (c.nbytes % COPIED != 0), copy_task, &c);
+}
+
+void floe_cpu_clear(const floe_cpu *cpu, void *to, uint64_t nbytes) { copy(cpu, (copying){to, NULL, nbytes}); }
+
+void floe_cpu_copy(const floe_cpu *cpu, void *to, const void *from, uint64_t nbytes)
+{
+    copy(cpu, (copying){to, from, nbytes});
 }

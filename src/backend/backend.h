@@ -46,4 +46,8 @@ floe_status floe_cpu_init(floe_cpu *cpu, uint32_t threads, floe_isa isa, floe_er
 typedef void (*floe_task_fn)(void *arg, uint64_t i, uint32_t worker);
 void floe_cpu_parallel(const floe_cpu *cpu, uint64_t count, floe_task_fn body, void *arg);
 
+/* memset to 0 and memcpy, by all threads. */
+void floe_cpu_clear(const floe_cpu *cpu, void *to, uint64_t nbytes);
+void floe_cpu_copy(const floe_cpu *cpu, void *to, const void *from, uint64_t nbytes);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parallel loop: every body once, workers apart, IEEE arithmetic inside, the caller's settings kept. */
+/* The parallel loop: every body once, workers apart, IEEE arithmetic inside, the caller's settings kept; copies by threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <fenv.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__SSE2__)
@@ -202,6 +203,34 @@ static void arithmetic_is_ieee_inside_and_kept_outside(void **state)
     }
 }
 
+static void copies_are_whole(void **state)
+{
+    enum { MOST = 3 << 18 }; /* three tasks */
+    static const uint64_t sizes[] = {0, 1, 7, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, MOST - 5};
+    uint8_t *from = malloc(MOST), *to = malloc(MOST);
+    (void)state;
+    assert_true(from && to);
+    for (uint32_t i = 0; i < MOST; i++)
+        from[i] = (uint8_t)(i * 2654435761u >> 24 | 1);
+    for (uint32_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+        const uint64_t n = sizes[k / 2];
+        floe_cpu cpu = team_of(k % 2 ? 4 : 1);
+        memset(to, 0xAA, MOST);
+        floe_cpu_copy(&cpu, to + 3, from, n);
+        assert_memory_equal(to + 3, from, n);
+        assert_int_equal(to[2], 0xAA);
+        assert_int_equal(to[3 + n], 0xAA);
+        floe_cpu_clear(&cpu, to + 3, n);
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(to[3 + i], 0);
+        assert_int_equal(to[2], 0xAA);
+        assert_int_equal(to[3 + n], 0xAA);
+        floe_team_free(&cpu.team);
+    }
+    free(from);
+    free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_nested_call_is_serial),
         cmocka_unit_test(a_forked_child_works_alone),
         cmocka_unit_test(arithmetic_is_ieee_inside_and_kept_outside),
+        cmocka_unit_test(copies_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

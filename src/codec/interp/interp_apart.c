@@ -107,7 +107,7 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
     set->axes = differ_mask(e, bits, &r, counts);
     floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(&grid));
     floe_interp_count(&e->entropy, &r, 1, counts);
-    floe_context_tables_build(r.spec, counts, tables);
+    floe_context_tables_build(e->cpu, r.spec, counts, tables);
     floe_interp_tables_write(r.spec, tables, to);
     floe_interp_sizes sizes = {.at = floe_write_space(to, 2 * floe_context_nchunks(&grid))};
     floe_interp_pad_write(to, base);
@@ -124,7 +124,7 @@ bool floe_interp_apart_find(encoder *e, uint64_t *napart)
     e->npalette = 0;
     if (*napart && e->params->has_fill)
         e->chunk.palette[e->npalette++] = e->params->fill_bits;
-    for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&apart, &m);) {
+    for (floe_interp_member m = {.next = 0}; *napart && floe_interp_bits_next(&apart, &m);) {
         const uint64_t pattern = floe_interp_pattern_at(e, m.point);
         const int set = floe_interp_set_join(&e->chunk, e->params, pattern, &e->npalette);
         nliterals += set == FLOE_INTERP_LITERALS;

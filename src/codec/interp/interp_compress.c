@@ -48,7 +48,8 @@ static void make_tables(encoder *e)
 {
     floe_interp_plan *p = &e->chunk.plan;
     uint32_t *sum = e->counts + (uint64_t)p->nsteps * FLOE_CONTEXT_COUNTS;
-    floe_interp_sharing sharing = {.tables = e->tables, .sum = sum, .ngrids = p->nsteps, .root = p->nsteps};
+    floe_interp_sharing sharing = {
+        .cpu = e->cpu, .tables = e->tables, .sum = sum, .ngrids = p->nsteps, .root = p->nsteps};
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_records r = floe_interp_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;

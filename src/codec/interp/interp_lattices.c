@@ -132,11 +132,20 @@ static void thin_task(void *arg, uint64_t i, uint32_t worker)
         w->e->ops->thin(w->job, r, w->to);
 }
 
+static void found_add(floe_interp_found *sum, const floe_interp_found *f)
+{
+    sum->squares += f->squares;
+    sum->max_error = fmax(sum->max_error, f->max_error);
+    sum->max_pw_error = fmax(sum->max_pw_error, f->max_pw_error);
+}
+
 static void tile_task(void *arg, uint64_t i, uint32_t worker)
 {
     const work *w = arg;
     const floe_interp_box box = floe_interp_tile(&w->tiles, i);
-    w->e->ops->encode(w->job, &box, floe_interp_worker(&w->e->entropy, worker), &w->e->found[worker]);
+    floe_interp_found found = {.squares = 0}; /* that of another worker may be in the same line of cache */
+    w->e->ops->encode(w->job, &box, floe_interp_worker(&w->e->entropy, worker), &found);
+    found_add(&w->e->found[worker], &found);
 }
 
 /* Originals of all lattices but the finest, which is the field; of a field without steps, of itself: they are in the domain of lattices. */
@@ -185,7 +194,7 @@ void floe_interp_lattices_code(encoder *e)
     floe_interp_plan *p = &e->chunk.plan;
     uint8_t *at = e->records;
     if (e->apart)
-        memset(e->apart, 0, e->nbits * sizeof *e->apart);
+        floe_cpu_clear(e->cpu, e->apart, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     thin_originals(e);
     assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.anchors);
@@ -195,7 +204,7 @@ void floe_interp_lattices_code(encoder *e)
         floe_interp_job job = job_of(e, i, NULL);
         job.records = e->records_of[i] = at;
         at += floe_interp_records_room(c);
-        memset(job.records, 0, floe_interp_records_nbytes(c));
+        floe_cpu_clear(e->cpu, job.records, floe_interp_records_nbytes(c));
         job.coarse = i + 1 == p->nsteps ? e->anchors : e->lattices[(i + 1) % 2 == 0];
         job.fine = i ? floe_interp_view_lattice(e->lattices[i % 2 == 0], job.step->fine) : job.fine;
         work w = {.e = e, .job = &job, .tiles = floe_interp_tiles_of(&job)};
@@ -206,9 +215,6 @@ void floe_interp_lattices_code(encoder *e)
 void floe_interp_found_gather(const encoder *e, floe_interp_found *sum)
 {
     *sum = (floe_interp_found){.squares = 0};
-    for (uint32_t w = 0; w < e->cpu->threads; w++) {
-        sum->squares += e->found[w].squares;
-        sum->max_error = fmax(sum->max_error, e->found[w].max_error);
-        sum->max_pw_error = fmax(sum->max_pw_error, e->found[w].max_pw_error);
-    }
+    for (uint32_t w = 0; w < e->cpu->threads; w++)
+        found_add(sum, &e->found[w]);
 }

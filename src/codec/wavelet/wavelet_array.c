@@ -86,16 +86,31 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
     };
 }
 
+static const floe_wavelet_found found_nothing = {.min = INFINITY, .max = -INFINITY};
+
+static void found_add(floe_wavelet_found *sum, const floe_wavelet_found *f)
+{
+    sum->min = fmin(sum->min, f->min);
+    sum->max = fmax(sum->max, f->max);
+    sum->max_error = fmax(sum->max_error, f->max_error);
+    sum->max_pw_error = fmax(sum->max_pw_error, f->max_pw_error);
+    sum->squares += f->squares;
+    sum->ncorrections += f->ncorrections;
+    sum->nliterals += f->nliterals;
+}
+
 enum { TASK_CELLS = 4096 };
 
 static void rows_task(void *arg, uint64_t i, uint32_t worker)
 {
     const rows *w = arg;
     const uint64_t *n = w->e->chunk.plan.shape, each = floe_ceil_div(TASK_CELLS, n[3]), nrows = n[0] * n[1] * n[2];
+    floe_wavelet_found found = found_nothing; /* that of another worker may be in the same line of cache */
     for (uint64_t r = i * each; r < nrows && r < (i + 1) * each; r++) {
         const floe_wavelet_row row = row_of(w->e, r);
-        w->visit(&row, &w->e->found[worker]);
+        w->visit(&row, &found);
     }
+    found_add(&w->e->found[worker], &found);
 }
 
 static void visit_rows(encoder *e, row_fn *visit)
@@ -103,30 +118,22 @@ static void visit_rows(encoder *e, row_fn *visit)
     const uint64_t *n = e->chunk.plan.shape;
     rows w = {e, visit};
     for (uint32_t k = 0; k < e->cpu->threads; k++)
-        e->found[k] = (floe_wavelet_found){.min = INFINITY, .max = -INFINITY};
+        e->found[k] = found_nothing;
     floe_cpu_parallel(e->cpu, floe_ceil_div(n[0] * n[1] * n[2], floe_ceil_div(TASK_CELLS, n[3])), rows_task, &w);
 }
 
 const floe_wavelet_found *floe_wavelet_found_gather(encoder *e)
 {
     floe_wavelet_found *sum = &e->found[e->cpu->threads];
-    *sum = (floe_wavelet_found){.min = INFINITY, .max = -INFINITY};
-    for (uint32_t w = 0; w < e->cpu->threads; w++) {
-        const floe_wavelet_found *f = &e->found[w];
-        sum->min = fmin(sum->min, f->min);
-        sum->max = fmax(sum->max, f->max);
-        sum->max_error = fmax(sum->max_error, f->max_error);
-        sum->max_pw_error = fmax(sum->max_pw_error, f->max_pw_error);
-        sum->squares += f->squares;
-        sum->ncorrections += f->ncorrections;
-        sum->nliterals += f->nliterals;
-    }
+    *sum = found_nothing;
+    for (uint32_t w = 0; w < e->cpu->threads; w++)
+        found_add(sum, &e->found[w]);
     return sum;
 }
 
 void floe_wavelet_array_take(encoder *e)
 {
-    memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
+    floe_cpu_clear(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->nmarks);
     visit_rows(e, e->ops->take);
     const floe_wavelet_found *f = floe_wavelet_found_gather(e);
     floe_wavelet_center_set(e, f->min, f->max);
@@ -138,7 +145,7 @@ void floe_wavelet_array_take(encoder *e)
 
 void floe_wavelet_array_check(encoder *e)
 {
-    memset(e->marks[FLOE_WAVELET_CORRECTIONS], 0, e->nmarks);
+    floe_cpu_clear(e->cpu, e->marks[FLOE_WAVELET_CORRECTIONS], e->nmarks);
     visit_rows(e, e->ops->check);
 }
 
@@ -158,7 +165,7 @@ static bool are_cut(const encoder *e, uint32_t i)
     const uint64_t n = floe_wavelet_records_nbytes(&e->chunk.plan.steps[i]) / sizeof(int16_t);
     const int16_t *codes = (const void *)e->records;
     uint64_t count = 0;
-    memset(e->records, 0, n * sizeof *codes);
+    floe_cpu_clear(e->cpu, e->records, n * sizeof *codes);
     memset(e->means, 0, e->cpu->threads * sizeof *e->means);
     floe_wavelet_codes_do(&e->bands, i, e->records, NULL, e->means);
     for (uint64_t k = 0; k < n; k++)
@@ -209,7 +216,7 @@ bool floe_wavelet_array_code(encoder *e)
         const uint64_t nbytes = floe_wavelet_records_nbytes(&p->steps[i]);
         e->records_of[i] = at;
         at += (nbytes + 15) & ~(uint64_t)15;
-        memset(e->records_of[i], 0, nbytes);
+        floe_cpu_clear(e->cpu, e->records_of[i], nbytes);
         memset(e->means, 0, e->cpu->threads * sizeof *e->means);
         floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, e->means);
         set_shifts(e, &p->steps[i]);

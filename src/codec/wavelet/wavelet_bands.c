@@ -157,7 +157,7 @@ static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
     return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_wavelet_slowest(p->shape)])] : 0;
 }
 
-static void codes_row(const coding *k, uint64_t number, uint32_t worker)
+static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *means, double *largest)
 {
     const floe_interp_step *s = &k->c->step;
     const uint64_t *m = s->coarse, *lo = k->cells.lo, *hi = k->cells.hi, n[] = {hi[1] - lo[1], hi[2] - lo[2]};
@@ -173,12 +173,12 @@ static void codes_row(const coding *k, uint64_t number, uint32_t worker)
         codes.step = floe_wavelet_step_of(k->b->plan->base, exponent + k->c->exponent[class]);
         if (k->largest) {
             const double most = k->b->ops->largest(codes.values, codes.count) / codes.step;
-            k->largest[worker] = most > k->largest[worker] ? most : k->largest[worker];
+            *largest = most > *largest ? most : *largest;
             continue;
         }
         codes.codes = (uint8_t *)k->records + (row * floe_interp_row_records(s) * 8 + x + class - 1) * s->width;
         if (k->means)
-            k->b->ops->encode(&codes, &k->means[worker]);
+            k->b->ops->encode(&codes, means);
         else
             k->b->ops->decode(&codes);
     }
@@ -196,8 +196,16 @@ static void codes_task(void *arg, uint64_t i, uint32_t worker)
 {
     const coding *k = arg;
     const uint64_t nrows = coding_rows(k);
+    floe_wavelet_means means = {{0}, {0}}; /* those of another worker may be in the same line of cache */
+    double largest = 0;
     for (uint64_t row = i * TASK_ROWS; row < nrows && row < (i + 1) * TASK_ROWS; row++)
-        codes_row(k, row, worker);
+        codes_row(k, row, &means, &largest);
+    for (int s = 0; s < FLOE_WAVELET_SHIFTS && k->means; s++) {
+        k->means[worker].sum[s] += means.sum[s];
+        k->means[worker].count[s] += means.count[s];
+    }
+    if (k->largest && largest > k->largest[worker])
+        k->largest[worker] = largest;
 }
 
 static void run_codes(const coding *k)

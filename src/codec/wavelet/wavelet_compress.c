@@ -53,7 +53,7 @@ static void make_tables(encoder *e)
     floe_wavelet_plan *p = &e->chunk.plan;
     const uint32_t n = (uint32_t)e->needs.nsteps;
     floe_interp_sharing sharing = {
-        .tables = e->tables, .sum = e->counts + n * FLOE_CONTEXT_COUNTS, .ngrids = n, .root = n};
+        .cpu = e->cpu, .tables = e->tables, .sum = e->counts + n * FLOE_CONTEXT_COUNTS, .ngrids = n, .root = n};
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;

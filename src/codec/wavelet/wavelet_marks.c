@@ -93,7 +93,7 @@ static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
     if (!e->chunk.marked[set])
         return;
     floe_wavelet_records_bits(&e->entropy, &r, counts, &way.list);
-    floe_context_tables_build(r.spec, counts, &e->tables[e->needs.nsteps]);
+    floe_context_tables_build(e->cpu, r.spec, counts, &e->tables[e->needs.nsteps]);
     floe_wavelet_records_write(&e->entropy, &r, &way, to);
 }
 

@@ -76,7 +76,7 @@ static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t fr
     const uint64_t n = trial->chunk.plan.shape[3], wide = e->chunk.plan.shape[3];
     const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + from * e->row;
     memcpy(trial->kept + row * n * e->size, e->bands.array + (from * wide + at) * e->size, n * e->size);
-    for (uint64_t x = 0; x < n; x++)
+    for (uint64_t x = 0; x < n && e->has_kinds; x++)
         if (kinds[floe_wavelet_mark(at + x)] == FLOE_WAVELET_LITERAL)
             trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
 }
@@ -113,7 +113,7 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
 {
     t->codes = t->bits = UINT64_MAX;
     floe_wavelet_plan_make(e, &t->structure);
-    memcpy(e->bands.array, e->kept, e->ncells * e->size);
+    floe_cpu_copy(e->cpu, e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return;
@@ -125,7 +125,7 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
     if (!t->all)
         return;
     floe_wavelet_array_back(e);
-    memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
+    floe_cpu_copy(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
     floe_wavelet_array_check(e);
     t->bits = t->codes + floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS) +
               floe_wavelet_literals_bits(e, floe_wavelet_found_gather(e)->nliterals);

@@ -92,27 +92,54 @@ typedef struct runs {
     uint8_t from[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUES + 1];
 } runs;
 
-static void find_runs(const kind *k, const uint32_t *counts, const uint8_t *order, uint32_t n, runs *r)
+enum { STARTS = 32 /* of runs, whose costs threads find at once */ };
+
+typedef struct run_costs {
+    const kind *k;
+    const uint32_t *counts;
+    const uint8_t *order;
+    uint32_t n, first;
+    uint64_t cost[STARTS][FLOE_CONTEXT_VALUES + 1]; /* of the run from context first + i up to, without, j */
+} run_costs;
+
+static void cost_task(void *arg, uint64_t i, uint32_t worker)
+{
+    run_costs *c = arg;
+    run_sum sum = {.total = 0};
+    (void)worker;
+    for (uint32_t j = c->first + (uint32_t)i + 1; j <= c->n; j++) {
+        add_context(c->k, c->counts + c->order[j - 1] * c->k->stride, &sum);
+        c->cost[i][j] = floe_ans_cost(c->k->nsymbols, sum.used, sum.total, sum.logs);
+    }
+}
+
+/* Runs that begin at context i. */
+static void add_runs(runs *r, uint32_t i, uint32_t n, const uint64_t *cost)
+{
+    for (uint32_t t = i ? 1 : 0; t < (i ? FLOE_CONTEXT_TABLES : 1); t++) {
+        const uint64_t before = t ? r->best[t - 1][i] : 0;
+        for (uint32_t j = i + 1; j <= n && before != UINT64_MAX; j++)
+            if (before + cost[j] < r->best[t][j]) {
+                r->best[t][j] = before + cost[j];
+                r->from[t][j] = (uint8_t)i;
+            }
+    }
+}
+
+static void find_runs(const floe_cpu *cpu, run_costs *c, runs *r)
 {
     memset(r, 0xFF, sizeof *r);
-    for (uint32_t i = 0; i < n; i++) {
-        run_sum sum = {.total = 0};
-        for (uint32_t j = i + 1; j <= n; j++) {
-            add_context(k, counts + order[j - 1] * k->stride, &sum);
-            const uint64_t cost = floe_ans_cost(k->nsymbols, sum.used, sum.total, sum.logs);
-            for (uint32_t t = i ? 1 : 0; t < (i ? FLOE_CONTEXT_TABLES : 1); t++) {
-                const uint64_t before = t ? r->best[t - 1][i] : 0;
-                if (before != UINT64_MAX && before + cost < r->best[t][j]) {
-                    r->best[t][j] = before + cost;
-                    r->from[t][j] = (uint8_t)i;
-                }
-            }
-        }
+    for (c->first = 0; c->first < c->n; c->first += STARTS) {
+        const uint32_t nstarts = c->n - c->first < STARTS ? c->n - c->first : STARTS;
+        floe_cpu_parallel(cpu, nstarts, cost_task, c);
+        for (uint32_t i = 0; i < nstarts; i++)
+            add_runs(r, c->first + i, c->n, c->cost[i]);
     }
 }
 
 /* Gives each context its table; returns the cost. */
-static uint64_t share_tables(const kind *k, const uint32_t *counts, uint8_t *table, uint32_t *ntables)
+static uint64_t share_tables(const floe_cpu *cpu, const kind *k, const uint32_t *counts, uint8_t *table,
+                             uint32_t *ntables)
 {
     uint8_t order[FLOE_CONTEXT_VALUES];
     runs r;
@@ -120,7 +147,8 @@ static uint64_t share_tables(const kind *k, const uint32_t *counts, uint8_t *tab
     *ntables = 0;
     if (n == 0)
         return 0;
-    find_runs(k, counts, order, n, &r);
+    run_costs costs = {.k = k, .counts = counts, .order = order, .n = n};
+    find_runs(cpu, &costs, &r);
     for (uint32_t i = 1; i < FLOE_CONTEXT_TABLES; i++)
         t = r.best[i][n] < r.best[t][n] ? i : t;
     const uint64_t cost = r.best[t][n];
@@ -144,13 +172,14 @@ static void normalise_table(const kind *k, const uint32_t *counts, const uint8_t
     floe_ans_normalise(sum, k->nsymbols, k->bits, freq, code);
 }
 
-uint64_t floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts, floe_context_tables *tables)
+uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
+                                   floe_context_tables *tables)
 {
     uint64_t cost = (uint64_t)(2 + (ncontexts(spec) + 1) / 2) << 15;
     memset(tables, 0, sizeof *tables);
     for (int v = 0; v < 2; v++) {
         const kind k = kind_of(spec, v);
-        cost += share_tables(&k, counts + k.at, tables->table + k.first, &tables->ntables[v]);
+        cost += share_tables(cpu, &k, counts + k.at, tables->table + k.first, &tables->ntables[v]);
         for (uint32_t t = 0; t < tables->ntables[v]; t++)
             normalise_table(&k, counts + k.at, tables->table + k.first, t, tables->freq[v][t], tables->code[v][t]);
     }

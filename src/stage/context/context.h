@@ -31,7 +31,8 @@ typedef struct floe_context_tables {
 
 /* counts: FLOE_CONTEXT_COUNTS, of all chunks that will be coded. The tables that take the fewest bits, of runs of contexts in
  * the order of their means. Returns those bits, of symbols and tables, in 1/4096; raw bits are not among them. */
-uint64_t floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts, floe_context_tables *tables);
+uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
+                                   floe_context_tables *tables);
 /* Bits of the symbols alone, each context with a table of its own: to compare ways of making records. */
 uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
 uint64_t floe_context_raw_bits(const uint32_t *counts);

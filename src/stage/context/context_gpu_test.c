@@ -67,7 +67,7 @@ static void code_by_cpu(both *b)
         const floe_context_chunk c = floe_context_chunk_of(&b->grid, i);
         ops->count(&b->spec, &c, b->records, b->counts, scratch);
     }
-    floe_context_tables_build(&b->spec, b->counts, &b->tables);
+    floe_context_tables_build(&(floe_cpu){.threads = 1}, &b->spec, b->counts, &b->tables);
     floe_context_symbols_of(&b->spec, &b->tables, symbols);
     b->places = calloc(n + 1, sizeof *b->places);
     b->stream = malloc(64 + n * 132 + b->nbytes * 40);

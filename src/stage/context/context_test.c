@@ -89,7 +89,7 @@ static uint64_t trial_encode(trial *t, const floe_context_ops *ops)
         const floe_context_chunk chunk = floe_context_chunk_of(&t->grid, i);
         ops->count(&t->spec, &chunk, t->records, counts, &scratch);
     }
-    const uint64_t cost = floe_context_tables_build(&t->spec, counts, &tables);
+    const uint64_t cost = floe_context_tables_build(&(floe_cpu){.threads = 1}, &t->spec, counts, &tables);
     floe_cursor to = floe_cursor_of(t->tables, sizeof t->tables);
     floe_context_tables_write(&t->spec, &tables, &to);
     assert_false(to.bad);

@@ -306,10 +306,11 @@ bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, f
 bool floe_interp_tables_share(floe_interp_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i)
 {
     const bool some = s->root < s->ngrids;
-    const uint64_t alone = floe_context_tables_build(spec, own, &s->tables[i]);
+    const uint64_t alone = floe_context_tables_build(s->cpu, spec, own, &s->tables[i]);
     for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS && some; k++)
         s->sum[k] += own[k];
-    const uint64_t together = some ? floe_context_tables_build(spec, s->sum, &s->tables[s->ngrids]) : UINT64_MAX;
+    const uint64_t together =
+        some ? floe_context_tables_build(s->cpu, spec, s->sum, &s->tables[s->ngrids]) : UINT64_MAX;
     if (together <= s->cost + alone) {
         s->tables[s->root] = s->tables[s->ngrids];
         s->cost = together;

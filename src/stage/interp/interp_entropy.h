@@ -91,6 +91,7 @@ bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, f
 
 /* Tables of grids in turn, each with those of the grids before it where that takes no more. */
 typedef struct floe_interp_sharing {
+    const floe_cpu *cpu;
     floe_context_tables *tables; /* of each grid, and room for one more */
     uint32_t *sum;               /* counts of those that share */
     uint32_t ngrids, root;       /* root: the grid whose tables the last one has; ngrids: there is none yet */
