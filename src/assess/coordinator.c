@@ -15,13 +15,6 @@
 
 typedef unsigned long long ull;
 
-bool floe_assessment_on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
-
-const floe_pair *floe_assessment_host(const floe_assessment *a)
-{
-    return a->has_copy ? &a->host : floe_assessment_on_device(a) ? NULL : &a->pair;
-}
-
 /* ---- what is requested ---------------------------------------------------------------------------------------------- */
 
 /* Spectra are found on the host, if it can be, where the GPU's library for them is missing. */

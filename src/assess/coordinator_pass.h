@@ -8,9 +8,12 @@
 #include "assess/window/ssim.h"
 
 /* Whether the passes run on a GPU. */
-bool floe_assessment_on_device(const floe_assessment *a);
+static inline bool floe_assessment_on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
 /* The pair in host memory; NULL: there is none. */
-const floe_pair *floe_assessment_host(const floe_assessment *a);
+static inline const floe_pair *floe_assessment_host(const floe_assessment *a)
+{
+    return a->has_copy ? &a->host : floe_assessment_on_device(a) ? NULL : &a->pair;
+}
 
 /* Scratch that the pass needs, in the memory of the pair that it reads; 256-byte aligned on a device. */
 uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a);

@@ -16,19 +16,10 @@ enum {
 
 /* ---- constants --------------------------------------------------------------------------------------------------- */
 
-/* Half of L does not overflow where L does. */
-static double half_range(const floe_ssim_options *o)
-{
-    const double half = o->max / 2 - o->min / 2;
-    return half != 0 ? half : o->max != 0 ? fabs(o->max) / 2 : 0.5;
-}
-
-double floe_ssim_range(const floe_ssim_options *options) { return 2 * half_range(options); }
-
 /* f64: L * scale is in [1, 2), but for ranges below 2^-1000. */
 static floe_ssim_constants constants_of(const floe_ssim_options *o, floe_dtype dtype)
 {
-    const double half = half_range(o);
+    const double half = floe_ssim_half_range(o);
     int exponent;
     frexp(half, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent;

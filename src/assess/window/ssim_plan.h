@@ -39,8 +39,14 @@ typedef struct floe_ssim_part {
     uint64_t nwindows;
 } floe_ssim_part;
 
-/* L. */
-double floe_ssim_range(const floe_ssim_options *options);
+/* L, halved: that does not overflow where L does. */
+static inline double floe_ssim_half_range(const floe_ssim_options *o)
+{
+    const double half = o->max / 2 - o->min / 2;
+    return half != 0 ? half : o->max != 0 ? fabs(o->max) / 2 : 0.5;
+}
+static inline double floe_ssim_range(const floe_ssim_options *o) { return 2 * floe_ssim_half_range(o); }
+
 void floe_ssim_plan_of(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan);
 uint64_t floe_ssim_plan_ntiles(const floe_ssim_plan *plan);
 floe_ssim_box floe_ssim_plan_box(const floe_ssim_plan *plan, uint64_t tile);
