@@ -5,7 +5,7 @@
  *   header (64 bytes) | side index | sets of cells | literal values | the bare zfp stream        or
  *   header (64 bytes) | the values as they are
  *
- * Sets and literals are what stage cells makes of the cells that zfp would miss (stage/cells/cells.h).
+ * Sets and literals are what stage cells makes of the cells that zfp does not give back (stage/cells/cells.h).
  */
 #ifndef FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_H
 #define FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_H
@@ -28,7 +28,6 @@ floe_status floe_zfp_chunk_compress(const floe_chunk_encode *c, floe_error *err)
 floe_status floe_zfp_chunk_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_zfp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
 
-/* Rows of values before and after zfp, by element type and instruction set: what zfp must not see, and what it missed. */
 /* Values that must come back bit for bit besides NaN, infinities and -0, of which integers have none. */
 typedef struct floe_zfp_promise {
     double tolerance; /* a difference of doubles, rounded, that is not above this is within the bound */
@@ -37,15 +36,16 @@ typedef struct floe_zfp_promise {
     uint64_t fill_bits;
 } floe_zfp_promise;
 
+/* Rows of values before and after zfp, by element type and instruction set: which are replaced, and which are corrected. */
 typedef struct floe_zfp_exact_ops {
     /* n values, `step` elements apart -> dst, without gaps. Where zfp would suffer from one (not finite, or fill), the last
      * good one stands in its place; *good: its bits, before and after. Returns how many that are. */
-    uint64_t (*clean)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
-                      uint64_t *good);
+    uint64_t (*replace)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
+                        uint64_t *good);
     /* Bit i of the result: value i of n (at most 64) did not come back as it must. src: the original values, `step` elements
      * apart; back: contiguous. *worst: raised to the largest |x - y| of the others, if finite. */
-    uint64_t (*misses)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, const void *back,
-                       double *worst);
+    uint64_t (*corrections)(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
+                            const void *back, double *worst);
 } floe_zfp_exact_ops;
 
 const floe_zfp_exact_ops *floe_zfp_exact_ops_of(floe_dtype dtype, floe_isa isa);

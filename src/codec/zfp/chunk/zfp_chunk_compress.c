@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A chunk -> bytes. zfp makes no promise, so its own decoder is run: what did not come back as it must is named in sets
- * and stored beside the stream. Values that would spoil their block (not finite, or fill) are hidden from zfp by the good
- * value before them. Where too much is missed, or the tolerance is finer than the values, the chunk is coded
+ * and stored beside the stream. A value that is not finite, or fill, would make its whole block inexact: zfp gets the good value
+ * before it instead. Where too much is corrected, or the tolerance is finer than the values, the chunk is coded
  * reversibly; and where nothing helps, as it is.
  */
 
@@ -18,12 +18,12 @@ typedef struct encoder {
     const floe_field *chunk; /* NULL while only sizes are requested */
     const floe_zfp_exact_ops *exact;
     floe_zfp_promise promise;
-    floe_zfp_array array; /* what is coded: the chunk, or a clean copy */
+    floe_zfp_array array; /* what is coded: the chunk, or a copy with values replaced */
     uint32_t size;        /* of an element */
     uint64_t nblocks, good;
-    floe_cells cells; /* of the chunk, those that zfp missed */
+    floe_cells cells; /* of the chunk, those that are corrected */
     floe_zfp_chunk out;
-    uint8_t *values; /* the clean copy, then what zfp makes of it; also the literals */
+    uint8_t *values; /* that copy, then what zfp makes of it; also the literals */
     uint8_t *stream;
     uint64_t stream_capacity;
     uint16_t *lengths;
@@ -121,7 +121,7 @@ static const uint8_t *cell_at(const encoder *e, uint64_t cell)
 }
 
 /* Each span begins with the chunk's first good value, so that it does not depend on the one before. */
-static void clean_task(void *arg, uint64_t i, uint32_t worker)
+static void replace_task(void *arg, uint64_t i, uint32_t worker)
 {
     (void)worker;
     const encoder *e = arg;
@@ -129,11 +129,11 @@ static void clean_task(void *arg, uint64_t i, uint32_t worker)
     uint64_t good = e->good;
     for (uint64_t c = i * FLOE_CELLS_SPAN, n; c < span_end(e, i); c += n) {
         n = floe_zfp_row_left(f->rank, f->shape, c, span_end(e, i) - c);
-        e->exact->clean(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n, e->values + c * e->size, &good);
+        e->exact->replace(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n, e->values + c * e->size, &good);
     }
 }
 
-static void misses_task(void *arg, uint64_t i, uint32_t worker)
+static void corrections_task(void *arg, uint64_t i, uint32_t worker)
 {
     (void)worker;
     const encoder *e = arg;
@@ -144,9 +144,9 @@ static void misses_task(void *arg, uint64_t i, uint32_t worker)
         const uint64_t word = c / FLOE_CELLS_WORD, bit = c % FLOE_CELLS_WORD;
         const uint64_t most = floe_min64(FLOE_CELLS_WORD - bit, span_end(e, i) - c);
         n = floe_zfp_row_left(f->rank, f->shape, c, most);
-        const uint64_t missed = e->exact->misses(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n,
-                                                 e->values + c * e->size, &e->worst[i]);
-        words[word] = (bit ? words[word] : 0) | missed << bit;
+        const uint64_t corrected = e->exact->corrections(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n,
+                                                         e->values + c * e->size, &e->worst[i]);
+        words[word] = (bit ? words[word] : 0) | corrected << bit;
     }
 }
 
@@ -159,7 +159,7 @@ static void find_good(encoder *e)
     e->good = 0;
     for (uint64_t c = 0; c < e->cells.ncells; c++) {
         uint64_t last = 0;
-        if (e->exact->clean(&e->promise, cell_at(e, c), 1, 1, patterns, &last) == 0) {
+        if (e->exact->replace(&e->promise, cell_at(e, c), 1, 1, patterns, &last) == 0) {
             e->good = last;
             return;
         }
@@ -199,10 +199,10 @@ static floe_status decode_back(encoder *e, floe_error *err)
 }
 
 /* What zfp's decoder makes of the stream, against what was promised. */
-static floe_status find_misses(encoder *e, floe_chunk_stats *stats, floe_error *err)
+static floe_status find_corrections(encoder *e, floe_chunk_stats *stats, floe_error *err)
 {
     FLOE_TRY(decode_back(e, err));
-    floe_cpu_parallel(e->cpu, e->cells.nspans, misses_task, e);
+    floe_cpu_parallel(e->cpu, e->cells.nspans, corrections_task, e);
     floe_cells_sort(&e->cells, e->cpu, e->params->has_fill, e->params->fill_bits);
     e->out.sets = e->cells.present;
     memcpy(e->out.palette, e->cells.palette, sizeof e->out.palette);
@@ -270,9 +270,9 @@ static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_
     find_good(e);
     floe_zfp_contiguous(e->array.rank, e->array.shape, e->array.stride);
     e->array.data = e->values;
-    floe_cpu_parallel(e->cpu, e->cells.nspans, clean_task, e);
+    floe_cpu_parallel(e->cpu, e->cells.nspans, replace_task, e);
     FLOE_TRY(code(e, params, err));
-    FLOE_TRY(find_misses(e, stats, err));
+    FLOE_TRY(find_corrections(e, stats, err));
     floe_zfp_chunk_place(&e->out, e->cells.sets_nbytes, e->cells.literals_nbytes);
     return FLOE_OK;
 }

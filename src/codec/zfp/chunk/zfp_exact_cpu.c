@@ -11,15 +11,15 @@ static floe_uint bits_at(const void *src, int64_t i)
 }
 
 /* `real` is a constant wherever these are inlined. */
-static inline uint64_t clean_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                                void *dst, uint64_t *good)
+static inline uint64_t replace_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
+                                  void *dst, uint64_t *good)
 {
     const floe_uint fill = (floe_uint)promise->fill_bits;
     floe_uint last = (floe_uint)*good, *out = dst;
     uint64_t replaced = 0;
     for (uint64_t i = 0; i < n; i++) {
         const floe_uint b = bits_at(src, (int64_t)i * step);
-        const bool bad = FLOE_R(floe_zfp_needs_masking)(real, b, promise->has_fill, fill);
+        const bool bad = FLOE_R(floe_zfp_needs_replacing)(real, b, promise->has_fill, fill);
         last = bad ? last : b;
         replaced += bad;
         out[i] = last;
@@ -28,35 +28,36 @@ static inline uint64_t clean_as(bool real, const floe_zfp_promise *promise, cons
     return replaced;
 }
 
-static inline uint64_t misses_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
-                                 const void *back, double *worst)
+static inline uint64_t corrections_as(bool real, const floe_zfp_promise *promise, const void *src, int64_t step,
+                                      uint64_t n, const void *back, double *worst)
 {
     const floe_uint fill = (floe_uint)promise->fill_bits;
-    uint64_t missed = 0;
+    uint64_t corrected = 0;
     double most = *worst;
     for (uint64_t i = 0; i < n; i++) {
         const floe_uint x = bits_at(src, (int64_t)i * step), y = bits_at(back, (int64_t)i);
         const double error = FLOE_R(floe_zfp_error)(real, x, y);
-        const bool miss = FLOE_R(floe_zfp_is_missed)(real, x, y, error, promise->tolerance, promise->has_fill, fill);
-        most = !miss && error > most ? error : most; /* of NaN and infinities it is no number */
-        missed |= (uint64_t)miss << i;
+        const bool wrong =
+            FLOE_R(floe_zfp_needs_correction)(real, x, y, error, promise->tolerance, promise->has_fill, fill);
+        most = !wrong && error > most ? error : most; /* of NaN and infinities it is no number */
+        corrected |= (uint64_t)wrong << i;
     }
     *worst = most;
-    return missed;
+    return corrected;
 }
 
-static uint64_t clean(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
-                      uint64_t *good)
+static uint64_t replace(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, void *dst,
+                        uint64_t *good)
 {
-    return promise->real ? clean_as(true, promise, src, step, n, dst, good)
-                         : clean_as(false, promise, src, step, n, dst, good);
+    return promise->real ? replace_as(true, promise, src, step, n, dst, good)
+                         : replace_as(false, promise, src, step, n, dst, good);
 }
 
-static uint64_t misses(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n, const void *back,
-                       double *worst)
+static uint64_t corrections(const floe_zfp_promise *promise, const void *src, int64_t step, uint64_t n,
+                            const void *back, double *worst)
 {
-    return promise->real ? misses_as(true, promise, src, step, n, back, worst)
-                         : misses_as(false, promise, src, step, n, back, worst);
+    return promise->real ? corrections_as(true, promise, src, step, n, back, worst)
+                         : corrections_as(false, promise, src, step, n, back, worst);
 }
 
-const floe_zfp_exact_ops FLOE_V(floe_zfp_exact_ops)[1] = {{clean, misses}};
+const floe_zfp_exact_ops FLOE_V(floe_zfp_exact_ops)[1] = {{replace, corrections}};

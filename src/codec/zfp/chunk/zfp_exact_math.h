@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A value before and after zfp, once, for both compilers: which ones zfp must not see, and which ones it missed. */
+/* A value before and after zfp, once, for both compilers: which are replaced, and which are corrected. */
 #ifndef FLOE_CODEC_ZFP_CHUNK_ZFP_EXACT_MATH_H
 #define FLOE_CODEC_ZFP_CHUNK_ZFP_EXACT_MATH_H
 
@@ -8,8 +8,8 @@
 #include "field/dtype_math.h"
 #include "stage/quantizer/quantizer_math.h"
 
-/* It would spoil its block: not finite, or fill; of integers only fill is no value. */
-FLOE_HD bool FLOE_R(floe_zfp_needs_masking)(bool real, floe_uint x, bool has_fill, floe_uint fill)
+/* It would make its whole block inexact: not finite, or fill; of integers only fill is no value. */
+FLOE_HD bool FLOE_R(floe_zfp_needs_replacing)(bool real, floe_uint x, bool has_fill, floe_uint fill)
 {
     return (real && (x & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT) || (has_fill && x == fill);
 }
@@ -22,10 +22,10 @@ FLOE_HD double FLOE_R(floe_zfp_error)(bool real, floe_uint x, floe_uint y)
 }
 
 /* y did not come back as it must. */
-FLOE_HD bool FLOE_R(floe_zfp_is_missed)(bool real, floe_uint x, floe_uint y, double error, double tolerance,
-                                        bool has_fill, floe_uint fill)
+FLOE_HD bool FLOE_R(floe_zfp_needs_correction)(bool real, floe_uint x, floe_uint y, double error, double tolerance,
+                                               bool has_fill, floe_uint fill)
 {
-    const bool exact = FLOE_R(floe_zfp_needs_masking)(real, x, has_fill, fill) || (real && x == FLOE_REAL_SIGN);
+    const bool exact = FLOE_R(floe_zfp_needs_replacing)(real, x, has_fill, fill) || (real && x == FLOE_REAL_SIGN);
     return x != y && (exact || !(error <= tolerance));
 }
 

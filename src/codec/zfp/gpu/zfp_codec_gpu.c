@@ -147,12 +147,12 @@ static floe_status code(const floe_zfp_grid_encode *c, uint32_t attempt, void *s
     return FLOE_OK;
 }
 
-/* Within the bound, as far as values differ from what spoils them. */
+/* Within the bound; then once more those chunks in which values must be replaced. */
 static floe_status code_closely(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
 {
     FLOE_TRY(code(c, FLOE_ZFP_CLOSELY, stream, err));
-    FLOE_CUDA(err, kernels_of(&c->field)->grid_clean(c, stream));
-    FLOE_TRY(code(c, FLOE_ZFP_CLEANED, stream, err));
+    FLOE_CUDA(err, kernels_of(&c->field)->grid_replace(c, stream));
+    FLOE_TRY(code(c, FLOE_ZFP_REPLACED, stream, err));
     if (c->cut)
         FLOE_CUDA(err, kernels_of(&c->field)->grid_check(c, stream));
     return FLOE_OK;

@@ -61,7 +61,7 @@ struct chunk_shared {
     uint64_t tile, at; /* at: the tile's first bit, counted from the first tile's */
     uint16_t *lengths; /* of blocks, or */
     uint64_t *offsets; /* of chunks of the side index; NULL: none */
-    bool looks, checks, cleaned;
+    bool looks, checks, replaced;
 };
 
 struct tile_ticket {
@@ -101,11 +101,11 @@ struct value_row {
     floe_uint v[FLOE_ZFP_SIDE];
 };
 
-/* Row r of a lane's values, where some would spoil the block: those are like the good value in front of them, which is the
- * row's own unless a span begins there. */
+/* Row r of a lane's values, with those replaced that must be: by the good value in front of them, which is the row's own unless
+ * a span begins there. */
 template <uint32_t RANK>
-FLOE_DEV_COLD value_row clean_row(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t r,
-                                  value_row row)
+FLOE_DEV_COLD value_row replaced_row(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t r,
+                                     value_row row)
 {
     const floe_zfp_judged &judged = s.judged;
     const uint64_t cell = floe_zfp_cell_of<RANK>(judged.cells, block, share, FLOE_ZFP_SIDE * r);
@@ -116,44 +116,44 @@ FLOE_DEV_COLD value_row clean_row(const job &j, const chunk_shared &s, uint64_t 
     for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
         if (x >= inside) /* the row's own again */
             row.v[x] = floe_zfp_inside(x, inside) == 1 ? row.v[1] : row.v[0];
-        else if (FLOE_R(floe_zfp_needs_masking)(j.real, row.v[x], judged.has_fill, judged.fill))
+        else if (FLOE_R(floe_zfp_needs_replacing)(j.real, row.v[x], judged.has_fill, judged.fill))
             row.v[x] = x == 0 || (cell + x) % FLOE_CELLS_SPAN == 0 ? good_value(j, s, cell + x)
                                                                    : row.v[(x + 3) % FLOE_ZFP_SIDE];
     }
     return row;
 }
 
-/* Puts others in the places of values that would spoil the block. */
+/* Replaces the values of a block that must be. */
 template <uint32_t RANK>
-FLOE_DEV void clean_values(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, floe_uint *v)
+FLOE_DEV void replace_values(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, floe_uint *v)
 {
 #pragma unroll
     for (uint32_t r = 0; r < floe_zfp_lanes<RANK>::VALUES / FLOE_ZFP_SIDE; r++) {
         value_row row;
-        bool spoilt = false;
+        bool unfit = false;
 #pragma unroll
         for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
             row.v[x] = v[FLOE_ZFP_SIDE * r + x];
-            spoilt |= FLOE_R(floe_zfp_needs_masking)(j.real, row.v[x], s.judged.has_fill, s.judged.fill);
+            unfit |= FLOE_R(floe_zfp_needs_replacing)(j.real, row.v[x], s.judged.has_fill, s.judged.fill);
         }
-        if (!spoilt)
+        if (!unfit)
             continue;
-        row = clean_row<RANK>(j, s, block, share, r, row);
+        row = replaced_row<RANK>(j, s, block, share, r, row);
 #pragma unroll
         for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++)
             v[FLOE_ZFP_SIDE * r + x] = row.v[x];
     }
 }
 
-/* Reports values that would spoil the block. */
-template <uint32_t RANK> FLOE_DEV void report_spoilt(const job &j, chunk_shared &s, const floe_uint *v)
+/* Reports values that must be replaced. */
+template <uint32_t RANK> FLOE_DEV void report_unfit(const job &j, chunk_shared &s, const floe_uint *v)
 {
-    bool spoilt = false;
+    bool unfit = false;
 #pragma unroll
     for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++)
-        spoilt |= FLOE_R(floe_zfp_needs_masking)(j.real, v[i], s.judged.has_fill, s.judged.fill);
-    if (spoilt)
-        floe_zfp_want_clean(j.call, s.judged.chunk);
+        unfit |= FLOE_R(floe_zfp_needs_replacing)(j.real, v[i], s.judged.has_fill, s.judged.fill);
+    if (unfit)
+        floe_zfp_want_replaced(j.call, s.judged.chunk);
 }
 
 /* ---- what the decoder will make of it ---------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ FLOE_DEV void check_block(const job &j, const chunk_shared &s, uint64_t block, u
 
 /* ---- a tile ---------------------------------------------------------------------------------------------------------- */
 
-/* A warp's blocks as planes; PLAIN: values are neither cleaned nor checked. Returns the bits of this lane's block, 0 for lanes
+/* A warp's blocks as planes; PLAIN: values are neither replaced nor checked. Returns the bits of this lane's block, 0 for lanes
  * without one of their own. */
 template <uint32_t RANK, bool REVERSIBLE, bool PLAIN>
 FLOE_DEV uint32_t split_blocks(const job &j, chunk_shared &s, uint64_t first, uint32_t *planes, floe_zfp_front &front)
@@ -189,10 +189,10 @@ FLOE_DEV uint32_t split_blocks(const job &j, chunk_shared &s, uint64_t first, ui
         v[i] = 0;
     if (mine)
         floe_zfp_load_cells<RANK>(s.judged.cells, floe_zfp_spot_of<RANK>(s.judged.cells, first + b), share, v);
-    if (mine && !PLAIN && s.cleaned)
-        clean_values<RANK>(j, s, first + b, share, v);
+    if (mine && !PLAIN && s.replaced)
+        replace_values<RANK>(j, s, first + b, share, v);
     if (mine && !PLAIN && s.looks)
-        report_spoilt<RANK>(j, s, v);
+        report_unfit<RANK>(j, s, v);
     front = floe_zfp_split_block<RANK, REVERSIBLE>(j.real, v, s.params, planes, b, share);
     if (RANK > 3 && checks) { /* which takes the planes' memory */
         floe_uint copy[lanes::VALUES];
@@ -288,7 +288,7 @@ FLOE_DEV bool find_tile(const job &j, uint64_t slot, uint32_t tile_blocks, chunk
         return false;
     }
     s.checks = j.attempt < FLOE_ZFP_REVERSIBLY && !floe_zfp_is_cut(j.call);
-    s.cleaned = !s.looks && c->cleaned != 0;
+    s.replaced = !s.looks && c->replaced != 0;
     return true;
 }
 
@@ -300,7 +300,7 @@ FLOE_DEV void open_bare(const bare_stream &bare, chunk_shared &s)
     s.tiles = bare.tiles;
     s.lengths = bare.lengths;
     s.offsets = NULL;
-    s.looks = s.checks = s.cleaned = false;
+    s.looks = s.checks = s.replaced = false;
 }
 
 /* One thread: the next tile. */
@@ -352,7 +352,7 @@ uint64_t spill_words_of(uint32_t rank, uint64_t block_bits)
     return floe_ceil_div(floe_zfp_tile_blocks(rank) * block_bits, 32) + 2;
 }
 
-/* Bare streams have instances of their own: what cleans and checks costs them a third of their speed. */
+/* Bare streams have instances of their own: what replaces and checks costs them a third of their speed. */
 cudaError_t launch(const job &j, uint32_t rank, bool reversible, cudaStream_t stream)
 {
     return floe_zfp_by_case(rank, reversible, [&](auto c) {

@@ -9,14 +9,14 @@
  *
  *   resolve        params: range, fill value, bound; and begin, unless there are very many chunks  zfp_resolve_cuda.cu
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
- *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu.
- *                  Not of a field with fill values: all its chunks are cleaned
- *   clean          where values would spoil their block: what stands in their place; and names cells that hold the fill value
- *                                                                                         zfp_clean_real_cuda.cu
+ *   encode 0       within the bound; what needs a correction is found in the same pass      zfp_encode_real_cuda.cu
+ *                  Not of a field with fill values: values of all its chunks are replaced
+ *   replace        where values must be replaced: by what; and names cells that hold the fill value
+ *                                                                                         zfp_replace_real_cuda.cu
  *   encode 1       such chunks, with that. A fill value that zfp keeps is named no more: here, or by check
- *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu
- *   sort           what was missed, into its sets                                         stage/cells/cells_cuda.cu
- *   plan           sizes of all parts; chunks that miss too much are to be coded reversibly      zfp_grid_cuda.cu
+ *   check          at a fixed rate, what needs a correction is found here                   zfp_grid_check_real_cuda.cu
+ *   sort           what is corrected, into its sets                                       stage/cells/cells_cuda.cu
+ *   plan           sizes of all parts; chunks with too many corrections are to be coded reversibly      zfp_grid_cuda.cu
  *   encode 2       those. plan again: what is smaller
  *   encode 3       chunks that are smaller within the bound, again. plan again
  *   place, write   records one behind the other, and all parts into them; sets and values by stage/cells/cells_cuda.cu
@@ -48,10 +48,10 @@ extern const floe_codec_device floe_zfp_gpu;
 
 /* Attempts at encoding. */
 enum {
-    FLOE_ZFP_CLOSELY, /* within the bound */
-    FLOE_ZFP_CLEANED, /* the same, without values that spoil their block */
+    FLOE_ZFP_CLOSELY,  /* within the bound */
+    FLOE_ZFP_REPLACED, /* the same, with values replaced */
     FLOE_ZFP_REVERSIBLY,
-    FLOE_ZFP_CLOSELY_AGAIN, /* after all; what it misses is known */
+    FLOE_ZFP_CLOSELY_AGAIN, /* after all; its corrections are known */
     FLOE_ZFP_ATTEMPTS
 };
 
@@ -63,7 +63,7 @@ typedef struct floe_zfp_dev_chunk {
     /* encode */
     floe_zfp_params close;         /* what the bound requires of zfp */
     uint32_t attempts;             /* bit a: attempt a is wanted */
-    uint32_t cleaned;              /* not 0: some values would spoil their block */
+    uint32_t replaced;             /* not 0: some values must be replaced */
     unsigned long long first_good; /* first cell that zfp may see; ~0: none */
     floe_zfp_chunk close_parts;    /* where reversible was tried, too */
     /* both */
@@ -119,11 +119,11 @@ typedef struct floe_zfp_grid_encode {
     uint32_t *coded;      /* streams: room.stream_words a chunk */
     uint64_t *offsets;    /* of the side index's chunks: room.nindex + 1 a chunk */
     uint64_t *part_needs; /* of partitions: FLOE_ZFP_PART_ARRAYS a chunk, each room.npartitions + 1 */
-    /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of
-     * it, in its span, that does not: its number in the span, and 1 */
+    /* where values are replaced: a bit for each cell that must be; of each word of 64 cells, the last cell in front of
+     * it, in its span, that need not: its number in the span, and 1 */
     uint64_t *bad;
     uint32_t *last_good;
-    floe_cells_grid cells;             /* lossy: what zfp misses */
+    floe_cells_grid cells;             /* lossy: what is corrected */
     double *block_errors, *error_sums; /* psnr only: squared errors of each block, of each chunk; else NULL */
     uint64_t *summed;                  /* psnr only, 0 at first: chunks whose squared errors are added up */
 } floe_zfp_grid_encode;

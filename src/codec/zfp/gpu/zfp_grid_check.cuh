@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What zfp makes of blocks against the field: which cells it missed, the largest error, squares. */
+/* What zfp makes of blocks against the field: which cells need a correction, the largest error, squares. */
 #ifndef FLOE_CODEC_ZFP_GPU_ZFP_GRID_CHECK_CUH
 #define FLOE_CODEC_ZFP_GPU_ZFP_GRID_CHECK_CUH
 
@@ -59,26 +59,26 @@ FLOE_DEV void floe_zfp_unname(const floe_zfp_grid_encode &call, uint64_t number,
         atomicAnd(words + 1, ~(uint32_t)(moved >> 32));
 }
 
-/* Names missed cells, bit i of missed: value i of a lane; those of kept are named no more. */
+/* Names cells that need a correction, bit i of corrected: value i of a lane; those of kept are named no more. */
 template <uint32_t RANK>
-FLOE_DEV_COLD void floe_zfp_name_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
-                                        uint32_t share, uint64_t missed, uint64_t kept)
+FLOE_DEV_COLD void floe_zfp_name_corrected(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
+                                           uint32_t share, uint64_t corrected, uint64_t kept)
 {
-    while (missed | kept) {
-        const uint32_t row = ((uint32_t)__ffsll((long long)(missed | kept)) - 1) / 4;
+    while (corrected | kept) {
+        const uint32_t row = ((uint32_t)__ffsll((long long)(corrected | kept)) - 1) / 4;
         const uint64_t cell = floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row), bits = (uint64_t)15 << 4 * row;
-        if (missed & bits)
-            floe_cells_name(call.cells, s.number, cell, (uint32_t)(missed >> 4 * row) & 15);
+        if (corrected & bits)
+            floe_cells_name(call.cells, s.number, cell, (uint32_t)(corrected >> 4 * row) & 15);
         if (kept & bits)
             floe_zfp_unname(call, s.number, cell, (uint32_t)(kept >> 4 * row) & 15);
-        missed &= ~bits;
+        corrected &= ~bits;
         kept &= ~bits;
     }
 }
 
 /* Rows of values that came back against those of the field; cells that hold the fill value are named before. */
 struct floe_zfp_comparison {
-    uint64_t missed, kept; /* of others, of these */
+    uint64_t corrected, kept; /* of others, of these */
     double worst, squares;
 };
 
@@ -111,13 +111,13 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
             if (x >= spot.inside[0])
                 continue;
             const double error = FLOE_R(floe_zfp_error)(REAL, was[x], v[4 * r + x]);
-            const bool missed =
-                FLOE_R(floe_zfp_is_missed)(REAL, was[x], v[4 * r + x], error, s.tolerance, s.has_fill, s.fill);
+            const bool corrected =
+                FLOE_R(floe_zfp_needs_correction)(REAL, was[x], v[4 * r + x], error, s.tolerance, s.has_fill, s.fill);
             const bool filled = s.has_fill && was[x] == s.fill;
-            found.missed |= (uint64_t)(missed && !filled) << (4 * r + x);
-            found.kept |= (uint64_t)(filled && !missed) << (4 * r + x);
-            found.worst = !missed && error > found.worst ? error : found.worst;
-            found.squares += missed ? 0 : error * error;
+            found.corrected |= (uint64_t)(corrected && !filled) << (4 * r + x);
+            found.kept |= (uint64_t)(filled && !corrected) << (4 * r + x);
+            found.worst = !corrected && error > found.worst ? error : found.worst;
+            found.squares += corrected ? 0 : error * error;
         }
     }
     return found;
@@ -144,8 +144,8 @@ FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_ju
         found = floe_zfp_compare<RANK, true>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
     else if (mine)
         found = floe_zfp_compare<RANK, false>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
-    if (found.missed | found.kept)
-        floe_zfp_name_missed<RANK>(call, s, block, share, found.missed, found.kept);
+    if (found.corrected | found.kept)
+        floe_zfp_name_corrected<RANK>(call, s, block, share, found.corrected, found.kept);
     floe_zfp_report_worst(call, s, found.worst);
     if (!call.block_errors)
         return;

@@ -13,16 +13,16 @@ enum { FLOE_ZFP_MOST_BLOCKS = 1 << 14 /* of a grid that strides */ };
 
 FLOE_DEV bool floe_zfp_wants(const floe_zfp_dev_chunk *c, uint32_t attempt) { return c->attempts >> attempt & 1; }
 
-/* Whether an attempt does the chunk: attempt 0 finds out what is to be cleaned, unless the field has fill values. */
+/* Whether an attempt does the chunk: attempt 0 finds out where values must be replaced, unless the field has fill values. */
 FLOE_DEV bool floe_zfp_is_done(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {
-    return attempt == FLOE_ZFP_CLEANED ? c->cleaned != 0 : floe_zfp_wants(c, attempt);
+    return attempt == FLOE_ZFP_REPLACED ? c->replaced != 0 : floe_zfp_wants(c, attempt);
 }
 
 /* Whether the attempt has found out that it is void, so far. */
 FLOE_DEV bool floe_zfp_is_void(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {
-    return attempt == FLOE_ZFP_CLOSELY && *(const volatile uint32_t *)&c->cleaned != 0;
+    return attempt == FLOE_ZFP_CLOSELY && *(const volatile uint32_t *)&c->replaced != 0;
 }
 
 /* Blocks may be cut off in the middle of a plane: what becomes of their values shows when they are decoded. */
@@ -39,11 +39,11 @@ FLOE_DEV void floe_zfp_want(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk
     call.cleared[FLOE_ZFP_GRID_WANTED + attempt] = 1;
 }
 
-/* Values of the chunk would spoil their block: it is coded without them. */
-FLOE_DEV void floe_zfp_want_clean(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c)
+/* Values of the chunk must be replaced: it is coded once more. */
+FLOE_DEV void floe_zfp_want_replaced(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c)
 {
-    c->cleaned = 1;
-    call.cleared[FLOE_ZFP_GRID_WANTED + FLOE_ZFP_CLEANED] = 1;
+    c->replaced = 1;
+    call.cleared[FLOE_ZFP_GRID_WANTED + FLOE_ZFP_REPLACED] = 1;
 }
 
 /* The rest of what follows from a chunk's array. */
@@ -90,7 +90,7 @@ FLOE_DEV void floe_zfp_begin_late(const floe_zfp_grid_encode &call, uint64_t num
     floe_cells_palette(c->cells->palette, call.field.dtype, params->has_fill, params->fill_bits);
     floe_zfp_want(call, c, close ? FLOE_ZFP_CLOSELY : FLOE_ZFP_REVERSIBLY);
     if (close && params->has_fill) /* which attempt 0 would only find out */
-        floe_zfp_want_clean(call, c);
+        floe_zfp_want_replaced(call, c);
 }
 
 /* What an attempt requires of zfp. */

@@ -20,7 +20,7 @@ extern "C" {
     /* of the chunks of a field */                                                                    \
     K(grid_spill, (uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words))      \
     K(grid_encode, (const floe_zfp_grid_encode *call, uint32_t attempt, void *stream))                \
-    K(grid_clean, (const floe_zfp_grid_encode *call, void *stream))                                   \
+    K(grid_replace, (const floe_zfp_grid_encode *call, void *stream))                                 \
     K(grid_check, (const floe_zfp_grid_encode *call, void *stream))                                   \
     K(grid_decode, (const floe_zfp_grid_decode *call, void *stream))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which cells of chunks zfp must not see, a span of them at a time, by words of 64 cells. Compiled for each element type. */
+/* Which cells of chunks must be replaced, and by which, a span of them at a time, by words of 64 cells. Compiled for each element type. */
 #include "backend/device_scan.cuh"
 #include "codec/zfp/chunk/zfp_exact_math.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
@@ -16,7 +16,7 @@ FLOE_DEV floe_uint value_in(const floe_cells_array &a, const floe_cells_word &w,
     return ((const floe_uint *)a.data)[floe_cells_in_word(a, w, i)];
 }
 
-struct clean_shared {
+struct replace_shared {
     uint64_t words[FLOE_CELLS_SPAN_WORDS]; /* cells that are good */
     uint64_t fills[FLOE_CELLS_SPAN_WORDS]; /* and that hold the fill value */
     uint32_t last[WARPS];
@@ -26,7 +26,7 @@ struct clean_shared {
 
 /* Which cells are good: of 32 words, of which each lane keeps one. A warp. */
 FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part &s, uint64_t first,
-                        clean_shared *shared)
+                        replace_shared *shared)
 {
     enum { AHEAD = 4 }; /* words under way */
     const bool has_fill = call.params->has_fill, real = !floe_dtype_is_integer(call.field.dtype);
@@ -46,8 +46,8 @@ FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part 
         for (uint32_t k = 0; k < 2 * AHEAD; k++) {
             const uint64_t cell = s.cell + (first + j0 + k / 2) * FLOE_CELLS_WORD + k % 2 * FLOE_WARP + floe_lane();
             const bool there = cell < s.cell + s.ncells,
-                       masked = FLOE_R(floe_zfp_needs_masking)(real, x[k], has_fill, fill);
-            const uint64_t goods = __ballot_sync(FLOE_ALL_LANES, there && !masked),
+                       unfit = FLOE_R(floe_zfp_needs_replacing)(real, x[k], has_fill, fill);
+            const uint64_t goods = __ballot_sync(FLOE_ALL_LANES, there && !unfit),
                            filled = __ballot_sync(FLOE_ALL_LANES, there && has_fill && x[k] == fill);
             if (floe_lane() == j0 + k / 2) {
                 good |= goods << k % 2 * FLOE_WARP;
@@ -67,7 +67,7 @@ FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part 
 }
 
 /* The last good cell in front of each word, and 1; 0 if there is none. Threads have words that lie side by side. */
-FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part &s, clean_shared *shared)
+FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part &s, replace_shared *shared)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, first = threadIdx.x * WORDS_A_THREAD;
     uint32_t last = 0, before = 0;
@@ -92,7 +92,7 @@ FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part 
 
 /* What the attempt before left of the chunk is void. Cells that hold the fill value are named, until zfp is found to have kept
  * one. */
-FLOE_DEV void begin_again(const floe_zfp_grid_encode &call, const floe_cells_part &s, const clean_shared *shared)
+FLOE_DEV void begin_again(const floe_zfp_grid_encode &call, const floe_cells_part &s, const replace_shared *shared)
 {
     uint64_t *literals = call.cells.sets[FLOE_CELLS_LITERALS] + s.number * call.cells.nwords + s.first;
     for (uint64_t w = threadIdx.x; w < s.nwords; w += THREADS)
@@ -106,15 +106,15 @@ FLOE_DEV void begin_again(const floe_zfp_grid_encode &call, const floe_cells_par
     }
 }
 
-/* Blocks take spans in turn, of chunks that are to be cleaned. */
-__global__ void __launch_bounds__(THREADS) zfp_grid_clean_kernel(const __grid_constant__ floe_zfp_grid_encode call)
+/* Blocks take spans in turn, of chunks whose values are replaced. */
+__global__ void __launch_bounds__(THREADS) zfp_grid_replace_kernel(const __grid_constant__ floe_zfp_grid_encode call)
 {
-    __shared__ clean_shared shared;
-    if (!floe_zfp_goes_on(call, FLOE_ZFP_CLEANED))
+    __shared__ replace_shared shared;
+    if (!floe_zfp_goes_on(call, FLOE_ZFP_REPLACED))
         return;
     for (uint64_t i = blockIdx.x; i < call.grid.nchunks * call.room.nspans; i += gridDim.x) {
         const floe_cells_part s = floe_cells_part_of(call.cells, i);
-        if (s.ncells == 0 || !call.chunks[s.number].cleaned)
+        if (s.ncells == 0 || !call.chunks[s.number].replaced)
             continue;
         __syncthreads(); /* the span before is done with what is shared */
         if (threadIdx.x == 0) {
@@ -134,9 +134,9 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_clean_kernel(const __grid_co
 
 } // namespace
 
-int FLOE_R(floe_zfp_grid_clean)(const floe_zfp_grid_encode *call, void *stream)
+int FLOE_R(floe_zfp_grid_replace)(const floe_zfp_grid_encode *call, void *stream)
 {
-    FLOE_LAUNCH(zfp_grid_clean_kernel, floe_zfp_blocks_for(call->grid.nchunks * call->room.nspans), THREADS, 0,
+    FLOE_LAUNCH(zfp_grid_replace_kernel, floe_zfp_blocks_for(call->grid.nchunks * call->room.nspans), THREADS, 0,
                 (cudaStream_t)stream, *call);
     return (int)cudaGetLastError();
 }
