@@ -205,7 +205,7 @@ static const char *mode_of(const rows *r, int mode, floe_zfp_params *params)
             floe_zfp_params_precision(12, params, &err);
         return real ? "accuracy 1e-3" : "precision 12";
     case 1: floe_zfp_params_precision(16, params, &err); return "precision 16";
-    case 2: floe_zfp_params_rate(8, r->type, r->rank, false, params, NULL, &err); return "rate 8";
+    case 2: floe_zfp_params_rate(8, r->type, r->rank, params, &err); return "rate 8";
     default: *params = floe_zfp_params_reversible(); return "reversible";
     }
 }

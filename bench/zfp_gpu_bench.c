@@ -103,7 +103,7 @@ static void make_params(bench *b)
 {
     floe_error err;
     if (b->c->rate > 0)
-        FL_ERR(err, floe_zfp_params_rate(b->c->rate, b->c->type, b->c->rank, false, &b->params, NULL, &err));
+        FL_ERR(err, floe_zfp_params_rate(b->c->rate, b->c->type, b->c->rank, &b->params, &err));
     else if (b->c->rel > 0)
         FL_ERR(err, floe_zfp_params_accuracy(b->c->rel * range_of(b), &b->params, &err));
     else

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stage/zfpblock/zfpblock.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
 #include "tests/hostile_kit.h"
 
 enum { ZFP_SHAPE_MOST = 70, ZFP_CELLS_MOST = 60000 };
@@ -164,8 +164,9 @@ static inline void zfp_random_params(zfp_case *c, uint64_t *state)
     double scale;
     switch (hostile_below(state, 6)) {
     case 0:
-        floe_zfp_params_rate(hostile_uniform(state) * width * 1.01, c->array.type, c->array.rank,
-                             hostile_below(state, 4) == 0, p, NULL, &err);
+        floe_zfp_params_rate(hostile_uniform(state) * width * 1.01, c->array.type, c->array.rank, p, &err);
+        if (hostile_below(state, 4) == 0) /* whole words */
+            p->minbits = p->maxbits = (p->maxbits + 63) & ~63u;
         break;
     case 1: floe_zfp_params_precision(1 + (uint32_t)hostile_below(state, width), p, &err); break;
     case 2:

@@ -297,34 +297,38 @@ static floe_status decoding_begin(floe_ctx *ctx, const floe_zfp_decompression *c
     return floe_zfpx_belongs(&ctx->cpu, file, call->src, call->nbytes, &ctx->err);
 }
 
-static floe_status decompress_body(floe_ctx *ctx, void *arg)
+floe_status floe_zfp_decompress_here(floe_ctx *ctx, const floe_zfp_decompression *call)
 {
     enum { FIXED_CHUNK = 64 }; /* blocks */
-    floe_zfp_decompression call = *(const floe_zfp_decompression *)arg;
     floe_error *err = &ctx->err;
-    floe_field out;
     floe_zfpx file;
     coding c;
-    FLOE_TRY(floe_field_arg_check(call.out, true, &out, err));
-    call.out = &out;
-    if (is_by_gpu(ctx, &out, call.src, call.index)) {
-        FLOE_CHECK(err, call.src || call.nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
-        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &call);
-    }
-    FLOE_TRY(decoding_begin(ctx, &call, &file, &c));
-    FLOE_TRY(floe_zfp_field_matches(&out, &c.desc, err));
-    const bool fixed = !call.index && floe_zfp_has_fixed_rate(&c.desc.params);
-    const uint32_t chunk = call.index ? file.index.chunk : FIXED_CHUNK;
+    FLOE_TRY(decoding_begin(ctx, call, &file, &c));
+    FLOE_TRY(floe_zfp_field_matches(call->out, &c.desc, err));
+    const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.desc.params);
+    const uint32_t chunk = call->index ? file.index.chunk : FIXED_CHUNK;
     const uint64_t nchunks = floe_ceil_div(nblocks_of(&c), chunk);
-    FLOE_TRY(coding_scratch(ctx, &c, false, call.index || fixed ? nchunks + 1 : 0, chunk));
-    if (call.index)
+    FLOE_TRY(coding_scratch(ctx, &c, false, call->index || fixed ? nchunks + 1 : 0, chunk));
+    if (call->index)
         FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, c.places, err));
     else if (fixed)
         fixed_places(&c, chunk, nchunks);
-    c.desc.array = floe_zfp_array_of_field(&out);
+    c.desc.array = floe_zfp_array_of_field(call->out);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
     const floe_zfp_coding codec = codec_call(ctx, &c);
-    return floe_zfp_stream_decompress(&codec, call.src, call.nbytes, c.places, chunk, &scratch, err);
+    return floe_zfp_stream_decompress(&codec, call->src, call->nbytes, c.places, chunk, &scratch, err);
+}
+
+static floe_status decompress_body(floe_ctx *ctx, void *arg)
+{
+    floe_zfp_decompression call = *(const floe_zfp_decompression *)arg;
+    floe_field out;
+    FLOE_TRY(floe_field_arg_check(call.out, true, &out, &ctx->err));
+    call.out = &out;
+    if (!is_by_gpu(ctx, &out, call.src, call.index))
+        return floe_zfp_decompress_here(ctx, &call);
+    FLOE_CHECK(&ctx->err, call.src || call.nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
+    return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &call);
 }
 
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,

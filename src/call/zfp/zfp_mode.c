@@ -66,7 +66,7 @@ floe_status floe_zfp_mode_params(const floe_zfp_mode_text *mode, double toleranc
                                  floe_zfp_params *params, floe_error *err)
 {
     switch (mode->kind) {
-    case FLOE_ZFP_TEXT_RATE: FLOE_TRY(floe_zfp_params_rate(mode->value, type, rank, false, params, NULL, err)); break;
+    case FLOE_ZFP_TEXT_RATE: FLOE_TRY(floe_zfp_params_rate(mode->value, type, rank, params, err)); break;
     case FLOE_ZFP_TEXT_PREC:
         FLOE_CHECK(err, mode->value <= 1e6 && (double)(uint32_t)mode->value == mode->value, FLOE_ERR_ARGUMENT,
                    "prec must be a whole number of bit planes, 1 to %d, got %g", (int)FLOE_ZFP_MAX_PREC, mode->value);

@@ -14,9 +14,9 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 static floe_status check(const floe_field *layout, const floe_params *params, floe_error *err)
 {
     floe_zfp_params unused;
-    return params->mode != FLOE_BOUND_RATE ? FLOE_OK
-                                           : floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype),
-                                                                  layout->rank, false, &unused, NULL, err);
+    return params->mode != FLOE_BOUND_RATE
+               ? FLOE_OK
+               : floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, &unused, err);
 }
 
 const floe_codec_ops floe_zfp_codec = {

@@ -73,21 +73,40 @@ static floe_status checksums(const void *src, uint64_t nbytes, const floe_zfp_in
     return FLOE_OK;
 }
 
+static void own_take(floe_zfp_own_memory *own, floe_zfp_report **report, floe_arena *a)
+{
+    own->field = own->field_nbytes ? floe_arena_take(a, own->field_nbytes, 1) : NULL;
+    own->stream = own->stream_nbytes ? floe_arena_take(a, own->stream_nbytes, 1) : NULL;
+    own->index = own->index_nbytes ? floe_arena_take(a, own->index_nbytes, 1) : NULL;
+    *report = own->report ? floe_arena_take(a, 1, sizeof **report) : *report;
+}
+
 /* ---- encoding -------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e)
+static floe_status encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e)
 {
     const floe_zfp_stream_desc *t = &e->desc;
     FLOE_CUDA(&ctx->err, kernels_of(t)->encode_scratch(&t->array, &t->params, &e->encode_nbytes));
     return index_space(ctx, t, e->index, &e->prim_nbytes, &ctx->err);
 }
 
-void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena)
+static void encode_take(floe_zfp_device_encode *e, floe_arena *arena)
 {
     e->blocks.scratch = floe_arena_take(arena, e->encode_nbytes, 1); /* first: aligned as the workspace is */
     e->found = floe_arena_take(arena, 1, sizeof *e->found);
     e->blocks.lengths = e->index ? floe_arena_take(arena, nblocks_of(&e->desc), sizeof *e->blocks.lengths) : NULL;
     e->prim_space = floe_arena_take(arena, e->prim_nbytes, 1);
+    own_take(&e->own, &e->report, arena);
+}
+
+floe_status floe_zfp_device_encode_take(floe_ctx *ctx, floe_zfp_device_encode *e)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    FLOE_TRY(encode_plan(ctx, e));
+    encode_take(e, &plan);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    encode_take(e, &arena);
+    return FLOE_OK;
 }
 
 /* The stream, and its header in front of it. Its parameters are then those that a reader of the header will have. */
@@ -145,7 +164,7 @@ bool floe_zfp_device_is_walked(const floe_zfp_device_decode *d)
     return !d->index && !floe_zfp_has_fixed_rate(&d->desc.params);
 }
 
-floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d)
+static floe_status decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d)
 {
     FLOE_TRY(index_space(ctx, &d->desc, d->index, &d->prim_nbytes, &ctx->err)); /* refuses chunks of 0 blocks */
     d->chunk = d->index ? d->index->spec.chunk : floe_zfp_device_is_walked(d) ? WALKED_CHUNK : 1;
@@ -153,11 +172,22 @@ floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d
     return FLOE_OK;
 }
 
-void floe_zfp_device_decode_take(floe_zfp_device_decode *d, floe_arena *arena)
+static void decode_take(floe_zfp_device_decode *d, floe_arena *arena)
 {
     d->found = floe_arena_take(arena, 1, sizeof *d->found);
     d->places = d->nplaces ? floe_arena_take(arena, d->nplaces, sizeof *d->places) : NULL;
     d->prim_space = floe_arena_take(arena, d->prim_nbytes, 1);
+    own_take(&d->own, &d->report, arena);
+}
+
+floe_status floe_zfp_device_decode_take(floe_ctx *ctx, floe_zfp_device_decode *d)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    FLOE_TRY(decode_plan(ctx, d));
+    decode_take(d, &plan);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    decode_take(d, &arena);
+    return FLOE_OK;
 }
 
 /* Where the last block of a stream of fixed rate ends. */
@@ -258,7 +288,6 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_zfp_device_encode e = {.dst = call->dst, .capacity = call->capacity, .report = call->report};
     floe_field field;
     floe_zfp_index index;
-    floe_arena plan = floe_arena_plan(), arena;
     FLOE_CHECK(err, call->stream && call->dst && call->report, FLOE_ERR_ARGUMENT,
                "no description of the stream, no destination or no report given");
     FLOE_TRY(floe_field_check(call->field, false, &field, err));
@@ -269,10 +298,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     e.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(ctx, &field, call->dst, e.index, call->report));
     e.desc.array = floe_zfp_array_of_field(&field);
-    FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
-    floe_zfp_device_encode_take(&e, &plan);
-    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));
-    floe_zfp_device_encode_take(&e, &arena);
+    FLOE_TRY(floe_zfp_device_encode_take(ctx, &e));
     return floe_zfp_device_encode_start(ctx, &e);
 }
 
@@ -284,7 +310,6 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_field out;
     floe_zfp_index index;
     uint8_t header[FLOE_ZFP_HEADER_NBYTES];
-    floe_arena plan = floe_arena_plan(), arena;
     FLOE_CHECK(err, call->stream && call->src && call->report, FLOE_ERR_ARGUMENT,
                "no stream, no description of it or no report given");
     FLOE_CHECK(err, call->nbytes && call->nbytes % 8 == 0, FLOE_ERR_ARGUMENT,
@@ -300,10 +325,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     if (call->sizes)
         FLOE_TRY(floe_device_words_check(ctx, call->sizes, "the stream's size"));
     d.desc.array = floe_zfp_array_of_field(&out);
-    FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
-    floe_zfp_device_decode_take(&d, &plan);
-    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));
-    floe_zfp_device_decode_take(&d, &arena);
+    FLOE_TRY(floe_zfp_device_decode_take(ctx, &d));
     return floe_zfp_device_decode_start(ctx, &d);
 }
 
@@ -321,10 +343,10 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
         index.spec = *call->spec;
     d.desc = e.desc;
     d.index = e.index = call->spec ? &index : NULL;
-    FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
-    FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
-    floe_zfp_device_encode_take(&e, &in);
-    floe_zfp_device_decode_take(&d, &out);
+    FLOE_TRY(encode_plan(ctx, &e));
+    FLOE_TRY(decode_plan(ctx, &d));
+    encode_take(&e, &in);
+    decode_take(&d, &out);
     FLOE_CHECK(&ctx->err, !in.overflow && !out.overflow, FLOE_ERR_MEMORY,
                "more device memory is needed than can be addressed");
     *call->nbytes = in.used > out.used ? in.used : out.used;

@@ -12,6 +12,13 @@
 #include "codec/zfp/stream/zfp_stream_cuda.h"
 #include "field/field.h"
 
+/* Device memory for what a call that waits has in host memory, and for its report: 0 bytes and NULL for what does not lie there. */
+typedef struct floe_zfp_own_memory {
+    uint64_t field_nbytes, stream_nbytes, index_nbytes;
+    void *field, *stream, *index;
+    bool report;
+} floe_zfp_own_memory;
+
 /* ---- encoding -------------------------------------------------------------------------------------------------------- */
 
 typedef struct floe_zfp_device_encode {
@@ -20,6 +27,7 @@ typedef struct floe_zfp_device_encode {
     uint64_t capacity;
     const floe_zfp_index *index; /* NULL: none */
     floe_zfp_report *report;
+    floe_zfp_own_memory own;
     /* scratch */
     floe_zfp_encode_call blocks;
     floe_zfpx_found *found;
@@ -27,9 +35,8 @@ typedef struct floe_zfp_device_encode {
     uint64_t encode_nbytes, prim_nbytes;
 } floe_zfp_device_encode;
 
-/* How much scratch there must be: as desc and index have it. */
-floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e);
-void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena);
+/* Takes scratch and own memory from the context: as desc and index have it. */
+floe_status floe_zfp_device_encode_take(floe_ctx *ctx, floe_zfp_device_encode *e);
 floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *e);
 
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
@@ -41,6 +48,7 @@ typedef struct floe_zfp_device_decode {
     const floe_zfp_report *sizes;
     const floe_zfp_index *index; /* NULL: none */
     floe_zfp_report *report;
+    floe_zfp_own_memory own;
     /* scratch */
     floe_zfpx_found *found;
     uint64_t *places;
@@ -50,8 +58,7 @@ typedef struct floe_zfp_device_decode {
     bool places_are_set; /* by the caller, before the start */
 } floe_zfp_device_decode;
 
-floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d);
-void floe_zfp_device_decode_take(floe_zfp_device_decode *d, floe_arena *arena);
+floe_status floe_zfp_device_decode_take(floe_ctx *ctx, floe_zfp_device_decode *d);
 floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *d);
 
 /* Has it neither an index nor a fixed rate? Then its blocks are found by reading them one after the other. */
@@ -98,7 +105,8 @@ floe_status floe_zfp_device_decompress(floe_ctx *ctx, void *decompression);
 floe_status floe_zfp_device_index(floe_ctx *ctx, void *indexing);
 floe_status floe_zfp_device_range(floe_ctx *ctx, void *ranging);
 
-/* floe_zfp_index_make in host memory, as a part of a call. */
+/* floe_zfp_decompress and floe_zfp_index_make in host memory, as parts of a call. */
+floe_status floe_zfp_decompress_here(floe_ctx *ctx, const floe_zfp_decompression *call);
 floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                      floe_zfp_index *index);
 

@@ -92,19 +92,6 @@ static floe_status memory_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes,
     return floe_cuda_wait(&ctx->cuda, &ctx->err);
 }
 
-/* Device memory for what lies in host memory: 0 bytes and NULL for what does not. */
-typedef struct own_memory {
-    uint64_t field_nbytes, stream_nbytes, index_nbytes;
-    void *field, *stream, *index;
-} own_memory;
-
-static void own_take(own_memory *own, floe_arena *a)
-{
-    own->field = own->field_nbytes ? floe_arena_take(a, own->field_nbytes, 1) : NULL;
-    own->stream = own->stream_nbytes ? floe_arena_take(a, own->stream_nbytes, 1) : NULL;
-    own->index = own->index_nbytes ? floe_arena_take(a, own->index_nbytes, 1) : NULL;
-}
-
 /* ---- describing ---------------------------------------------------------------------------------------------------- */
 
 floe_status floe_zfp_device_range(floe_ctx *ctx, void *arg)
@@ -132,28 +119,21 @@ floe_status floe_zfp_device_range(floe_ctx *ctx, void *arg)
 typedef struct compression {
     floe_zfp_device_encode encode;
     floe_zfp_index index; /* as the device has it */
-    own_memory own;
 } compression;
-
-static void compression_take(compression *c, floe_arena *a)
-{
-    floe_zfp_device_encode_take(&c->encode, a);
-    c->encode.report = floe_arena_take(a, 1, sizeof *c->encode.report);
-    own_take(&c->own, a);
-}
 
 /* What is on the device, and what has to get there. */
 static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *call, compression *c)
 {
     const floe_zfp_stream_desc *t = call->desc;
-    *c = (compression){.encode = {.desc = *t, .dst = call->dst, .capacity = call->capacity}};
-    c->own.field_nbytes = call->field->place == FLOE_HOST ? field_nbytes(call->field) : 0;
+    floe_zfp_own_memory *own = &c->encode.own;
+    *c = (compression){.encode = {.desc = *t, .dst = call->dst, .capacity = call->capacity, .own = {.report = true}}};
+    own->field_nbytes = call->field->place == FLOE_HOST ? field_nbytes(call->field) : 0;
     if (is_on_device(call->dst)) {
         FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
     } else {
         const uint64_t bound = floe_zfp_stream_bound(&t->array, &t->params, t->stream.header_nbits);
         c->encode.capacity = floe_min64(call->capacity, bound);
-        c->own.stream_nbytes = floe_max64(c->encode.capacity, 1);
+        own->stream_nbytes = floe_max64(c->encode.capacity, 1);
     }
     if (!call->index)
         return FLOE_OK;
@@ -162,7 +142,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *cal
     if (is_on_device(c->index.data))
         return floe_device_stream_check(c->index.data, &ctx->err);
     const uint64_t bound = floe_zfpx_bound(&t->array, &t->params, &c->index.spec);
-    c->index.capacity = c->own.index_nbytes = floe_min64(c->index.capacity, bound);
+    c->index.capacity = own->index_nbytes = floe_min64(c->index.capacity, bound);
     return FLOE_OK;
 }
 
@@ -181,29 +161,26 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
 {
     floe_zfp_compression *call = arg;
     compression c;
+    const floe_zfp_own_memory *own = &c.encode.own;
     floe_zfp_report report;
-    floe_arena plan = floe_arena_plan(), arena;
     floe_field field = *call->field;
     FLOE_TRY(floe_device_field_check(ctx, &field));
     FLOE_TRY(compression_of(ctx, call, &c));
-    FLOE_TRY(floe_zfp_device_encode_plan(ctx, &c.encode));
-    compression_take(&c, &plan);
-    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    compression_take(&c, &arena);
-    if (c.own.field) {
-        FLOE_TRY(field_up(ctx, &field, c.own.field));
-        field = floe_field_contiguous(c.own.field, &field);
+    FLOE_TRY(floe_zfp_device_encode_take(ctx, &c.encode));
+    if (own->field) {
+        FLOE_TRY(field_up(ctx, &field, own->field));
+        field = floe_field_contiguous(own->field, &field);
     }
     c.encode.desc.array = floe_zfp_array_of_field(&field);
-    c.encode.dst = c.own.stream ? c.own.stream : call->dst;
-    c.index.data = c.own.index ? c.own.index : c.index.data;
+    c.encode.dst = own->stream ? own->stream : call->dst;
+    c.index.data = own->index ? own->index : c.index.data;
     FLOE_TRY(floe_zfp_device_encode_start(ctx, &c.encode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, c.encode.report, sizeof report, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, &report, call->capacity));
-    if (c.own.stream)
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->dst, c.own.stream, (size_t)report.nbytes, &ctx->err));
-    if (c.own.index)
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->index->data, c.own.index, (size_t)report.index_nbytes, &ctx->err));
+    if (own->stream)
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->dst, own->stream, (size_t)report.nbytes, &ctx->err));
+    if (own->index)
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->index->data, own->index, (size_t)report.index_nbytes, &ctx->err));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     call->nbytes = report.nbytes;
     call->index_nbytes = report.index_nbytes;
@@ -215,15 +192,7 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
 typedef struct decompression {
     floe_zfp_device_decode decode;
     floe_zfp_index index; /* as the device has it */
-    own_memory own;
 } decompression;
-
-static void decompression_take(decompression *d, floe_arena *a)
-{
-    floe_zfp_device_decode_take(&d->decode, a);
-    d->decode.report = floe_arena_take(a, 1, sizeof *d->decode.report);
-    own_take(&d->own, a);
-}
 
 /* What stream and index hold about themselves, as floe_zfp_decompress finds it: not that they are sound. */
 static floe_status decompression_desc(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
@@ -249,29 +218,30 @@ static floe_status decompression_desc(floe_ctx *ctx, const floe_zfp_decompressio
 }
 
 /* To be copied, from host memory, or so that words are whole. */
-static floe_status decompression_plan(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
+static void decompression_plan(const floe_zfp_decompression *call, decompression *d)
 {
+    floe_zfp_own_memory *own = &d->decode.own;
     const bool is_whole = is_on_device(call->src) && call->nbytes % 8 == 0;
-    d->decode.nbytes = call->nbytes;
-    d->own.stream_nbytes = is_whole ? 0 : floe_ceil_div(call->nbytes, 8) * 8;
-    d->own.field_nbytes = call->out->place == FLOE_HOST ? field_nbytes(call->out) : 0;
-    d->own.index_nbytes = call->index && !is_on_device(call->index) ? call->index_nbytes : 0;
-    return floe_zfp_device_decode_plan(ctx, &d->decode);
+    own->stream_nbytes = is_whole ? 0 : floe_ceil_div(call->nbytes, 8) * 8;
+    own->field_nbytes = call->out->place == FLOE_HOST ? field_nbytes(call->out) : 0;
+    own->index_nbytes = call->index && !is_on_device(call->index) ? call->index_nbytes : 0;
+    own->report = true;
 }
 
 static floe_status copies_up(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
 {
     const floe_cuda *cuda = &ctx->cuda;
+    const floe_zfp_own_memory *own = &d->decode.own;
     memcpy(&d->index.data, &call->index, sizeof d->index.data); /* nobody writes it */
     d->decode.src = call->src;
-    if (d->own.stream) {
-        FLOE_TRY(floe_cuda_clear(cuda, (uint8_t *)d->own.stream + d->own.stream_nbytes - 8, 8, &ctx->err));
-        FLOE_TRY(floe_cuda_copy(cuda, d->own.stream, call->src, (size_t)call->nbytes, &ctx->err));
-        d->decode.src = d->own.stream;
+    if (own->stream) {
+        FLOE_TRY(floe_cuda_clear(cuda, (uint8_t *)own->stream + own->stream_nbytes - 8, 8, &ctx->err));
+        FLOE_TRY(floe_cuda_copy(cuda, own->stream, call->src, (size_t)call->nbytes, &ctx->err));
+        d->decode.src = own->stream;
     }
-    if (d->own.index) {
-        FLOE_TRY(floe_cuda_copy(cuda, d->own.index, call->index, (size_t)call->index_nbytes, &ctx->err));
-        d->index.data = d->own.index;
+    if (own->index) {
+        FLOE_TRY(floe_cuda_copy(cuda, own->index, call->index, (size_t)call->index_nbytes, &ctx->err));
+        d->index.data = own->index;
     }
     return FLOE_OK;
 }
@@ -307,65 +277,51 @@ static floe_status places_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
 
 static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
 {
-    decompression d = {.own = {.field = NULL}};
+    decompression d = {.decode = {.nbytes = call->nbytes}};
+    const floe_zfp_own_memory *own = &d.decode.own;
     floe_zfp_report report;
     floe_field out = *call->out;
-    floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(aligned(ctx, call->src));
     FLOE_TRY(aligned(ctx, call->index));
     FLOE_TRY(decompression_desc(ctx, call, &d));
     FLOE_TRY(floe_zfp_field_matches(&out, &d.decode.desc, &ctx->err));
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_FORMAT, "an empty zfp stream");
-    FLOE_TRY(decompression_plan(ctx, call, &d));
-    decompression_take(&d, &plan);
-    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    decompression_take(&d, &arena);
+    decompression_plan(call, &d);
+    FLOE_TRY(floe_zfp_device_decode_take(ctx, &d.decode));
     FLOE_TRY(copies_up(ctx, call, &d));
     if (floe_zfp_device_is_walked(&d.decode))
         FLOE_TRY(places_up(ctx, call, &d));
-    if (d.own.field)
-        out = floe_field_contiguous(d.own.field, &out);
+    if (own->field)
+        out = floe_field_contiguous(own->field, &out);
     d.decode.desc.array = floe_zfp_array_of_field(&out);
     FLOE_TRY(floe_zfp_device_decode_start(ctx, &d.decode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, d.decode.report, sizeof report, &ctx->err));
     FLOE_CHECK(&ctx->err, report.status == FLOE_OK, (floe_status)report.status, "%s",
                floe_status_text((floe_status)report.status));
-    return d.own.field ? field_down(ctx, d.own.field, call->out) : FLOE_OK;
+    return own->field ? field_down(ctx, own->field, call->out) : FLOE_OK;
 }
 
 /* By the CPU, into host memory that nobody looks at: for the message of its failure. */
-static floe_status cpu_explains(floe_ctx *ctx, const floe_zfp_decompression *call, const void *src, const void *index,
-                                floe_status status)
-{
-    floe_ctx *cpu = NULL;
-    floe_field host = floe_field_of(NULL, call->out->dtype, call->out->rank, call->out->shape);
-    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU};
-    FLOE_TRY(floe_ctx_hold(ctx, field_nbytes(&host), &host.data));
-    options.max_memory = ctx->max_memory ? floe_max64(floe_ctx_left(ctx), 1) : 0;
-    floe_status result = floe_ctx_create(&cpu, &options);
-    if (result == FLOE_OK)
-        result = floe_zfp_decompress(cpu, src, call->nbytes, call->stream, index, call->index_nbytes, &host);
-    if (result != FLOE_OK)
-        floe_fail(&ctx->err, result, "%s", cpu ? floe_ctx_message(cpu) : floe_status_text(result));
-    else
-        result = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a zfp stream that the CPU takes (%s)",
-                           floe_status_text(status));
-    floe_ctx_free(&cpu);
-    floe_ctx_release(ctx, field_nbytes(&host), &host.data);
-    return result;
-}
-
 static floe_status explain(floe_ctx *ctx, const floe_zfp_decompression *call, floe_status status)
 {
-    const void *src, *index = NULL;
+    floe_field host = floe_field_contiguous(NULL, call->out);
+    floe_zfp_decompression here = *call;
     void *src_copy, *index_copy = NULL;
-    floe_status result = memory_fetch(ctx, call->src, call->nbytes, &src, &src_copy);
+    host.place = FLOE_HOST;
+    here.out = &host;
+    floe_status result = memory_fetch(ctx, call->src, call->nbytes, &here.src, &src_copy);
     if (result == FLOE_OK)
-        result = memory_fetch(ctx, call->index, call->index_nbytes, &index, &index_copy);
+        result = memory_fetch(ctx, call->index, call->index_nbytes, &here.index, &index_copy);
     if (result == FLOE_OK)
-        result = cpu_explains(ctx, call, src, index, status);
+        result = floe_ctx_hold(ctx, field_nbytes(&host), &host.data);
+    if (result == FLOE_OK)
+        result = floe_zfp_decompress_here(ctx, &here);
+    if (result == FLOE_OK)
+        result = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a zfp stream that the CPU takes (%s)",
+                           floe_status_text(status));
     floe_ctx_release(ctx, call->nbytes, &src_copy);
     floe_ctx_release(ctx, call->index_nbytes, &index_copy);
+    floe_ctx_release(ctx, field_nbytes(&host), &host.data);
     return result;
 }
 

@@ -56,16 +56,15 @@ typedef struct floe_zfp_array {
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK]; /* boxed: lo <= index < hi */
 } floe_zfp_array;
 
-size_t floe_zfp_type_size(floe_zfp_type type);
 /* Blocks of an array. */
 uint64_t floe_zfp_nblocks(uint32_t rank, const uint64_t *shape);
 
 /* ---- parameters ---------------------------------------------------------------------------------------------------- */
 
-/* `bits` for each value, rounded to whole bits a block, at least as many as a block's head needs; aligned: to whole 64-bit
- * words. *actual (may be NULL): what became of it. ARGUMENT: no number, negative, or more than a block can have. */
-floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank, bool aligned, floe_zfp_params *params,
-                                 double *actual, floe_error *err);
+/* `bits` for each value, rounded to whole bits a block, at least as many as a block's head needs. ARGUMENT: no number, negative,
+ * or more than a block can have. */
+floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank, floe_zfp_params *params,
+                                 floe_error *err);
 /* Planes: 1 to FLOE_ZFP_MAX_PREC. */
 floe_status floe_zfp_params_precision(uint32_t planes, floe_zfp_params *params, floe_error *err);
 /* The largest power of two that is not above tolerance counts. */
@@ -74,9 +73,6 @@ floe_zfp_params floe_zfp_params_reversible(void);
 /* Any four: refuses what the format cannot hold, and blocks too small for their own head. */
 floe_status floe_zfp_params_check(const floe_zfp_params *params, floe_zfp_type type, floe_error *err);
 floe_zfp_mode floe_zfp_mode_of(const floe_zfp_params *params);
-
-/* The most bits that a block of this type can take with these parameters. */
-uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank);
 
 /* ---- the header ---------------------------------------------------------------------------------------------------- */
 

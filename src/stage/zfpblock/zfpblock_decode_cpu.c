@@ -3,6 +3,7 @@
  * that goes on with zeros. */
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_four.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
 #include "stage/zfpblock/zfpblock_reader.h"
 #include "stage/zfpblock/zfpblock_sixteen.h"
 #include "stage/zfpblock/zfpblock_walk.h"

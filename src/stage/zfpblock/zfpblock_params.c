@@ -9,8 +9,6 @@
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_plain, floe_zfpblock_ops_f64_plain;
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_avx2, floe_zfpblock_ops_f64_avx2;
 
-size_t floe_zfp_type_size(floe_zfp_type type) { return floe_zfp_type_is_narrow(type) ? 4 : 8; }
-
 const floe_zfpblock_ops *floe_zfpblock_ops_of(floe_zfp_type type, floe_isa isa)
 {
     return floe_zfp_type_is_narrow(type) ? FLOE_BY_ISA(isa, &floe_zfpblock_ops_f32)
@@ -25,34 +23,16 @@ uint64_t floe_zfp_nblocks(uint32_t rank, const uint64_t *shape)
     return n;
 }
 
-/* ---- sizes of blocks ------------------------------------------------------------------------------------------------- */
-
-/* Each coefficient costs at most a bit a plane, and once a test that shows that it is not yet zero. */
-uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank)
-{
-    const uint32_t size = 1u << 2 * rank, width = 8 * (uint32_t)floe_zfp_type_size(type);
-    const uint32_t planes =
-        params->maxprec < width && !floe_zfp_params_are_reversible(params) ? params->maxprec : width;
-    uint32_t most = floe_zfp_head_bits(type, floe_zfp_params_are_reversible(params)) + size - 1 + size * planes;
-    most = most < params->maxbits ? most : params->maxbits;
-    return most > params->minbits ? most : params->minbits;
-}
-
 /* ---- modes ----------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank, bool aligned, floe_zfp_params *params,
-                                 double *actual, floe_error *err)
+floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank, floe_zfp_params *params,
+                                 floe_error *err)
 {
     const double size = (double)(1u << 2 * rank), most = (FLOE_ZFP_MAX_BITS - 63) / size;
     FLOE_CHECK(err, bits >= 0 && bits <= most, FLOE_ERR_ARGUMENT,
                "a rate of %g bits a value: zfp can do 0 to %.17g with %u axes", bits, most, rank);
-    uint32_t nbits = floe_zfp_rate_bits(bits, type, rank);
-    if (aligned)
-        nbits = (nbits + 63) & ~63u;
     *params = floe_zfp_params_everything();
-    params->minbits = params->maxbits = nbits;
-    if (actual)
-        *actual = nbits / size;
+    params->minbits = params->maxbits = floe_zfp_rate_bits(bits, type, rank);
     return FLOE_OK;
 }
 

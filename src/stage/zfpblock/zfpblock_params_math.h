@@ -16,6 +16,7 @@ FLOE_HD floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
 
 FLOE_HD bool floe_zfp_type_is_narrow(floe_zfp_type type) { return type == FLOE_ZFP_I32 || type == FLOE_ZFP_F32; }
 FLOE_HD bool floe_zfp_type_is_real(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64; }
+static inline size_t floe_zfp_type_size(floe_zfp_type type) { return floe_zfp_type_is_narrow(type) ? 4 : 8; }
 FLOE_HD bool floe_zfp_params_are_reversible(const floe_zfp_params *params) { return params->minexp < FLOE_ZFP_MIN_EXP; }
 
 /* What stands before the planes, at most: flags, exponent, number of planes. */
@@ -24,6 +25,18 @@ FLOE_HD uint32_t floe_zfp_head_bits(floe_zfp_type type, bool reversible)
     const bool narrow = floe_zfp_type_is_narrow(type), real = floe_zfp_type_is_real(type);
     const uint32_t exponent = real ? 1 + (narrow ? 8 : 11) : 0;
     return exponent + (reversible ? (uint32_t)real + (narrow ? 5 : 6) : 0);
+}
+
+/* The most bits that a block of this type can take with these parameters. Each coefficient costs at most a bit a plane, and once
+ * a test that shows that it is not yet zero. */
+static inline uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank)
+{
+    const bool reversible = floe_zfp_params_are_reversible(params);
+    const uint32_t size = 1u << 2 * rank, width = floe_zfp_type_is_narrow(type) ? 32 : 64;
+    const uint32_t planes = params->maxprec < width && !reversible ? params->maxprec : width;
+    const uint32_t most = floe_zfp_head_bits(type, reversible) + size - 1 + size * planes;
+    const uint32_t cut = most < params->maxbits ? most : params->maxbits;
+    return cut > params->minbits ? cut : params->minbits;
 }
 
 /* Nothing left out. */

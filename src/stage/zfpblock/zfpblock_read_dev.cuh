@@ -122,6 +122,7 @@ template <> struct floe_zfp_sink<4> {
 
 /* Nowhere. */
 struct floe_zfp_no_sink {
+    uint32_t *plane; /* unused */
     INLINE void begin(floe_zfp_reader &r, uint32_t known)
     {
         uint32_t n = min(known, r.left);
@@ -130,6 +131,7 @@ struct floe_zfp_no_sink {
         floe_zfp_skip(r, n);
     }
     INLINE void put(uint32_t, uint32_t) {}
+    INLINE void end() {}
 };
 
 #undef INLINE
@@ -161,29 +163,19 @@ FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, floe_shared_words ste
 }
 
 /* Up to `most` planes behind those that are zero: the first of them to planes, its number k = 0. Returns how many were read. */
-template <uint32_t RANK>
+template <uint32_t RANK, class SINK>
 FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, floe_shared_words steps, uint32_t *planes, uint32_t block,
                                        uint32_t most)
 {
     uint32_t known = 0, k = 0;
     for (; k < most && r.left > 0; k++) {
-        floe_zfp_sink<RANK> sink;
+        SINK sink;
         sink.plane = planes + floe_zfp_plane_at<RANK>(k, 0, block);
         sink.begin(r, known);
         known = floe_zfp_read_groups<RANK>(r, steps, known, sink);
         sink.end();
     }
     return k;
-}
-
-template <uint32_t RANK> FLOE_DEV void floe_zfp_skip_planes(floe_zfp_reader &r, floe_shared_words steps, uint32_t most)
-{
-    uint32_t known = 0;
-    for (uint32_t k = 0; k < most && r.left > 0; k++) {
-        floe_zfp_no_sink sink;
-        sink.begin(r, known);
-        known = floe_zfp_read_groups<RANK>(r, steps, known, sink);
-    }
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------------- */
@@ -219,8 +211,8 @@ template <bool REVERSIBLE> FLOE_DEV uint32_t floe_zfp_nbits_read(const floe_zfp_
     return REVERSIBLE && s.real && used == 1 ? 1 : max(used, s.params.minbits); /* zeros are not filled up */
 }
 
-/* One lane: the block that begins at bit `at`. */
-template <uint32_t RANK, bool REVERSIBLE>
+/* One lane: the block that begins at bit `at`; its planes only where the sink keeps them. */
+template <uint32_t RANK, bool REVERSIBLE, class SINK = floe_zfp_sink<RANK>>
 FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_dev_stream &s, uint64_t at, floe_shared_words steps,
                                            uint32_t *planes, uint32_t block)
 {
@@ -229,22 +221,9 @@ FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_dev_stream &s, uint64_
     floe_zfp_open(r, s, at);
     const uint32_t most = floe_zfp_read_front<RANK, REVERSIBLE>(r, s, head);
     head.zeros = floe_zfp_skip_zeros(r, most);
-    head.nplanes = floe_zfp_read_planes<RANK>(r, steps, planes, block, most - head.zeros);
+    head.nplanes = floe_zfp_read_planes<RANK, SINK>(r, steps, planes, block, most - head.zeros);
     head.nbits = floe_zfp_nbits_read<REVERSIBLE>(r, s);
     return head;
-}
-
-/* One lane: how many bits it has. */
-template <uint32_t RANK, bool REVERSIBLE>
-FLOE_DEV uint32_t floe_zfp_measure_block(const floe_zfp_dev_stream &s, uint64_t at, floe_shared_words steps)
-{
-    floe_zfp_reader r;
-    floe_zfp_head head = {0, 0, 0, 0, 0};
-    floe_zfp_open(r, s, at);
-    const uint32_t most = floe_zfp_read_front<RANK, REVERSIBLE>(r, s, head);
-    const uint32_t zeros = floe_zfp_skip_zeros(r, most);
-    floe_zfp_skip_planes<RANK>(r, steps, most - zeros);
-    return floe_zfp_nbits_read<REVERSIBLE>(r, s);
 }
 
 /* Coefficients, the highest plane in the highest bit -> the values' bit patterns. */

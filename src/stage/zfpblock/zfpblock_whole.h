@@ -16,15 +16,19 @@ typedef floe_int zfp_irow __attribute__((vector_size(FLOE_ZFP_SIDE * sizeof(floe
 /* What happens along an axis. */
 typedef enum zfp_step { ZFP_LIFT, ZFP_UNLIFT, ZFP_DIFFER, ZFP_SUM } zfp_step;
 
+/* U, I: as in FLOE_ZFP_LIFT. */
+#define STEP(step, U, I, x, y, z, w)                           \
+    switch (step) {                                            \
+    case ZFP_LIFT: FLOE_ZFP_LIFT(U, I, x, y, z, w); break;     \
+    case ZFP_UNLIFT: FLOE_ZFP_UNLIFT(U, I, x, y, z, w); break; \
+    case ZFP_DIFFER: FLOE_ZFP_DIFFER(x, y, z, w); break;       \
+    case ZFP_SUM: FLOE_ZFP_SUM(x, y, z, w); break;             \
+    }
+
 FLOE_INLINE void step_rows(zfp_step step, zfp_row *p, zfp_row *q, zfp_row *r, zfp_row *s)
 {
     zfp_row x = *p, y = *q, z = *r, w = *s;
-    switch (step) {
-    case ZFP_LIFT: FLOE_ZFP_LIFT(zfp_row, zfp_irow, x, y, z, w); break;
-    case ZFP_UNLIFT: FLOE_ZFP_UNLIFT(zfp_row, zfp_irow, x, y, z, w); break;
-    case ZFP_DIFFER: FLOE_ZFP_DIFFER(x, y, z, w); break;
-    case ZFP_SUM: FLOE_ZFP_SUM(x, y, z, w); break;
-    }
+    STEP(step, zfp_row, zfp_irow, x, y, z, w)
     *p = x;
     *q = y;
     *r = z;
@@ -34,17 +38,13 @@ FLOE_INLINE void step_rows(zfp_step step, zfp_row *p, zfp_row *q, zfp_row *r, zf
 FLOE_INLINE void step_one(zfp_step step, floe_uint *v)
 {
     floe_uint x = v[0], y = v[1], z = v[2], w = v[3];
-    switch (step) {
-    case ZFP_LIFT: FLOE_ZFP_LIFT(floe_uint, floe_int, x, y, z, w); break;
-    case ZFP_UNLIFT: FLOE_ZFP_UNLIFT(floe_uint, floe_int, x, y, z, w); break;
-    case ZFP_DIFFER: FLOE_ZFP_DIFFER(x, y, z, w); break;
-    case ZFP_SUM: FLOE_ZFP_SUM(x, y, z, w); break;
-    }
+    STEP(step, floe_uint, floe_int, x, y, z, w)
     v[0] = x;
     v[1] = y;
     v[2] = z;
     v[3] = w;
 }
+#undef STEP
 
 FLOE_INLINE void transpose_rows(zfp_row r[FLOE_ZFP_SIDE])
 {

@@ -44,14 +44,11 @@ FLOE_DEV bool walk(const job &j, const floe_zfp_dev_stream &stream, floe_shared_
     for (; p.block < j.nblocks && p.at < until; p.block++) {
         if (p.at >= end)
             return false;
-        if (j.call.places && p.left == 0) {
+        if (p.left == 0) {
             j.call.places[p.chunk++] = p.at;
             p.left = j.call.chunk;
         }
-        const uint32_t nbits = floe_zfp_measure_block<RANK, REVERSIBLE>(stream, p.at, steps);
-        if (j.call.lengths)
-            j.call.lengths[p.block] = (uint16_t)nbits;
-        p.at += nbits;
+        p.at += floe_zfp_read_block<RANK, REVERSIBLE, floe_zfp_no_sink>(stream, p.at, steps, NULL, 0).nbits;
         p.left--;
         if (p.at > end)
             return false;
@@ -63,7 +60,7 @@ FLOE_DEV bool walk(const job &j, const floe_zfp_dev_stream &stream, floe_shared_
 FLOE_DEV void finish(const job &j, const position &p, bool fine)
 {
     const uint64_t nchunks = floe_ceil_div(j.nblocks, j.call.chunk);
-    for (uint64_t i = p.chunk + floe_lane(); j.call.places && i <= nchunks; i += FLOE_WARP)
+    for (uint64_t i = p.chunk + floe_lane(); i <= nchunks; i += FLOE_WARP)
         j.call.places[i] = fine ? p.at : 0;
     if (floe_lane() > 0)
         return;

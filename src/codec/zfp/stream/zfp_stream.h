@@ -11,7 +11,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
-#include "stage/zfpblock/zfpblock.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
 
 /* The most bytes that the stream of an array can take; `begin`: bits in front of the first block. 0: more than 2^63. */
 uint64_t floe_zfp_stream_bound(const floe_zfp_array *array, const floe_zfp_params *params, uint32_t begin);

@@ -34,13 +34,12 @@ typedef struct floe_zfp_measure_call {
     uint64_t nbytes;
     const uint64_t *dev_nbytes; /* NULL, or the true number, if that is less */
     uint32_t begin;
-    uint16_t *lengths; /* NULL, or bits of each block */
-    uint64_t *places;  /* NULL, or where every chunk begins, and, behind them all, where the last one ends */
-    uint32_t chunk;    /* blocks */
-    uint64_t *nbits;   /* where the last block ends */
+    uint64_t *places; /* where every chunk begins, and, behind them all, where the last one ends */
+    uint32_t chunk;   /* blocks */
+    uint64_t *nbits;  /* where the last block ends */
     uint32_t
-        *status; /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_measure returns it; lengths and nbits are undefined
-                          then, places such that decoding returns it, too. Stays as it is otherwise. */
+        *status; /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_measure returns it; nbits is undefined then, places
+                         such that decoding returns it, too. Stays as it is otherwise. */
 } floe_zfp_measure_call;
 
 /* By value. */
