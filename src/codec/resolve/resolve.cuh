@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels that resolve, for any codec. BEGIN is how the codec's call begins, a type with
+ * The kernels that resolve, for any codec. BEGIN is how the codec's call begins, a type of one file alone, with
  *
  *   call, params, plan       kernels' arguments: the codec's call; what its kernels take of floe_codec_params, a multiple of 8 bytes;
  *                            what the host has of the beginning
@@ -21,9 +21,6 @@
 #include "container/checksum_cuda.cuh"
 #include "container/header_math.h"
 #include "field/range_cuda.cuh"
-
-namespace
-{
 
 /* Of a block. */
 template <typename T, class BEGIN> struct resolve_shared {
@@ -135,7 +132,7 @@ FLOE_DEV void resolve_by_block(const floe_range_job *scan, const floe_resolve_jo
 
 /* Blocks take the tiles of the field in turn, as for any range scan, and then a share of what is to be cleared. The last block but
  * one begins the chunks meanwhile, the last one waits for all. */
-enum { NOT_SCANNING = 2 };
+enum { FLOE_RESOLVE_NOT_SCANNING = 2 };
 template <typename T, floe_range_mode MODE, class BEGIN>
 __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     scan_resolve_kernel(const __grid_constant__ floe_range_job scan, const __grid_constant__ floe_resolve_job job,
@@ -144,7 +141,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
 {
     floe_dev_begin();
     __shared__ resolve_shared<T, BEGIN> shared;
-    const uint32_t nscanners = gridDim.x - NOT_SCANNING;
+    const uint32_t nscanners = gridDim.x - FLOE_RESOLVE_NOT_SCANNING;
     if (blockIdx.x < nscanners) {
         const floe_share c = {blockIdx.x, nscanners};
         floe_range_scan_share<T, MODE>(&scan, nscanners, &shared.scan);
@@ -198,7 +195,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
-inline floe_range_job resolve_scan_of(const floe_resolve_job *job)
+static inline floe_range_job resolve_scan_of(const floe_resolve_job *job)
 {
     const floe_dev_field *f = &job->field;
     floe_range_job scan = floe_range_job_of(f->data, f->dtype, f->rank, f->shape, f->stride);
@@ -219,17 +216,17 @@ template <class BEGIN> struct resolve_begin {
 };
 
 template <typename T, floe_range_mode MODE, class BEGIN>
-cudaError_t resolve_scan(const floe_range_job *scan, const floe_resolve_job *job, const resolve_begin<BEGIN> *b,
-                         cudaStream_t stream)
+static cudaError_t resolve_scan(const floe_range_job *scan, const floe_resolve_job *job, const resolve_begin<BEGIN> *b,
+                                cudaStream_t stream)
 {
-    const uint32_t nblocks = max(floe_range_blocks(scan, NOT_SCANNING), b->nblocks);
+    const uint32_t nblocks = max(floe_range_blocks(scan, FLOE_RESOLVE_NOT_SCANNING), b->nblocks);
     FLOE_LAUNCH_EARLY((scan_resolve_kernel<T, MODE, BEGIN>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
                       *b->call, *b->plan);
     return cudaGetLastError();
 }
 
 template <typename T, class BEGIN>
-cudaError_t resolve_mode(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
+static cudaError_t resolve_mode(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
 {
     const floe_range_job scan = resolve_scan_of(job);
     return scan.detect     ? resolve_scan<T, FLOE_RANGE_DETECT>(&scan, job, b, stream)
@@ -239,7 +236,7 @@ cudaError_t resolve_mode(const floe_resolve_job *job, const resolve_begin<BEGIN>
 
 /* A job that scans. */
 template <class BEGIN>
-cudaError_t resolve_launch_scan(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
+static cudaError_t resolve_launch_scan(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
 {
     if (job->field.dtype == FLOE_F32)
         return resolve_mode<float>(job, b, stream);
@@ -253,13 +250,11 @@ cudaError_t resolve_launch_scan(const floe_resolve_job *job, const resolve_begin
 
 /* Another one. */
 template <bool EVEN, class BEGIN>
-cudaError_t resolve_launch_ready(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
+static cudaError_t resolve_launch_ready(const floe_resolve_job *job, const resolve_begin<BEGIN> *b, cudaStream_t stream)
 {
     FLOE_LAUNCH_EARLY((resolve_kernel<BEGIN, EVEN>), b->nblocks, FLOE_RANGE_THREADS, 0, stream, *job, *b->call,
                       *b->plan, *b->params);
     return cudaGetLastError();
 }
-
-} // namespace
 
 #endif
