@@ -39,6 +39,11 @@ floe_zfp_array floe_zfp_array_of_field(const floe_field *f)
     return floe_zfp_array_of(f->dtype, f->rank, f->shape, f->stride, f->data);
 }
 
+static bool same_array(const floe_zfp_stream *s, floe_dtype dtype, uint32_t rank, const uint64_t *shape)
+{
+    return s->dtype == dtype && s->rank == rank && memcmp(s->shape, shape, rank * sizeof *shape) == 0;
+}
+
 /* ---- what callers give ------------------------------------------------------------------------------------------------ */
 
 floe_status floe_zfp_desc_check(const floe_zfp_stream *given, floe_zfp_stream_desc *desc, floe_error *err)
@@ -69,11 +74,9 @@ floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_stream_de
 {
     const floe_zfp_stream *s = &desc->stream;
     char has[FLOE_SHAPE_TEXT], is[FLOE_SHAPE_TEXT];
-    FLOE_CHECK(
-        err, f->dtype == s->dtype && f->rank == s->rank && memcmp(f->shape, s->shape, f->rank * sizeof *f->shape) == 0,
-        FLOE_ERR_ARGUMENT, "the zfp stream is of %s of %s, the field is %s of %s",
-        floe_shape_format(s->rank, s->shape, is), floe_dtype_name(s->dtype), floe_shape_format(f->rank, f->shape, has),
-        floe_dtype_name(f->dtype));
+    FLOE_CHECK(err, same_array(s, f->dtype, f->rank, f->shape), FLOE_ERR_ARGUMENT,
+               "the zfp stream is of %s of %s, the field is %s of %s", floe_shape_format(s->rank, s->shape, is),
+               floe_dtype_name(s->dtype), floe_shape_format(f->rank, f->shape, has), floe_dtype_name(f->dtype));
     return FLOE_OK;
 }
 
@@ -130,10 +133,8 @@ floe_status floe_zfp_desc_resolve(const void *head, uint64_t nbytes, const floe_
     if (given && s->header_nbits == 0)
         return FLOE_OK;
     FLOE_TRY(floe_zfp_recognize(head, nbytes, &read, err));
-    FLOE_CHECK(err,
-               !given || (read.dtype == s->dtype && read.rank == s->rank &&
-                          memcmp(read.shape, s->shape, read.rank * sizeof *read.shape) == 0),
-               FLOE_ERR_ARGUMENT, "the zfp stream's header says another element type or shape");
+    FLOE_CHECK(err, !given || same_array(s, read.dtype, read.rank, read.shape), FLOE_ERR_ARGUMENT,
+               "the zfp stream's header says another element type or shape");
     return floe_zfp_desc_check(&read, desc, err);
 }
 
@@ -143,10 +144,10 @@ floe_status floe_zfp_index_agrees(const floe_zfpx *file, const floe_zfp_stream *
     const bool same_params = p->minbits == stream->minbits && p->maxbits == stream->maxbits &&
                              p->maxprec == stream->maxprec && p->minexp == stream->minexp;
     const floe_zfp_array *a = &file->array;
-    const bool same_array = dtype_of(a->type) == stream->dtype && a->rank == stream->rank &&
-                            memcmp(a->shape, stream->shape, a->rank * sizeof *a->shape) == 0;
-    FLOE_CHECK(err, same_params && same_array && file->index.begin == stream->header_nbits, FLOE_ERR_FORMAT,
-               "the index is that of a stream of another element type, shape, mode or header");
+    FLOE_CHECK(err,
+               same_params && same_array(stream, dtype_of(a->type), a->rank, a->shape) &&
+                   file->index.begin == stream->header_nbits,
+               FLOE_ERR_FORMAT, "the index is that of a stream of another element type, shape, mode or header");
     return FLOE_OK;
 }
 

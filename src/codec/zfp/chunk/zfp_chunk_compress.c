@@ -328,32 +328,24 @@ static double cell_error(const encoder *e, uint64_t c)
     return d * d;
 }
 
-/* Of cells lo .. hi - 1 of three axes, of which the first is at cell `first` of the chunk. */
-static double box_error(const encoder *e, uint64_t first, const uint64_t *lo, const uint64_t *hi, const uint64_t *row)
-{
-    double sum = 0;
-    for (uint64_t z = lo[0]; z < hi[0]; z++)
-        for (uint64_t y = lo[1]; y < hi[1]; y++)
-            for (uint64_t x = lo[2]; x < hi[2]; x++)
-                sum += cell_error(e, first + z * row[0] + y * row[1] + x);
-    return sum;
-}
-
-/* Of a block: cells in their order; of four axes that of each cube, then sums of two. */
+/* Of a block: cells in their order, those of each cube for themselves; then sums of two. */
 static double block_error(const encoder *e, uint64_t block)
 {
-    uint64_t lo[FLOE_MAX_RANK] = {0}, hi[FLOE_MAX_RANK] = {1, 1, 1, 1}, row[FLOE_MAX_RANK] = {0}, cells = 1;
+    const floe_zfp_array *a = &e->array;
+    uint64_t corner[FLOE_MAX_RANK];
     double cubes[FLOE_ZFP_SIDE] = {0};
-    for (uint32_t a = e->array.rank, k = FLOE_MAX_RANK; a-- > 0;) {
-        const uint64_t extent = e->array.shape[a], count = floe_ceil_div(extent, FLOE_ZFP_SIDE);
-        row[--k] = cells;
-        lo[k] = block % count * FLOE_ZFP_SIDE;
-        hi[k] = floe_min64(lo[k] + FLOE_ZFP_SIDE, extent);
-        cells *= extent;
-        block /= count;
+    for (uint32_t k = a->rank; k-- > 0; block /= floe_ceil_div(a->shape[k], FLOE_ZFP_SIDE))
+        corner[k] = block % floe_ceil_div(a->shape[k], FLOE_ZFP_SIDE) * FLOE_ZFP_SIDE;
+    for (uint32_t i = 0; i < 1u << 2 * a->rank; i++) {
+        uint64_t cell = 0;
+        bool inside = true;
+        for (uint32_t k = 0; k < a->rank; k++) {
+            const uint64_t at = corner[k] + (i >> 2 * (a->rank - 1 - k)) % FLOE_ZFP_SIDE;
+            inside &= at < a->shape[k];
+            cell = cell * a->shape[k] + at;
+        }
+        cubes[i / 64] += inside ? cell_error(e, cell) : 0;
     }
-    for (uint64_t w = lo[0]; w < hi[0]; w++)
-        cubes[w - lo[0]] = box_error(e, w * row[0], lo + 1, hi + 1, row + 1);
     return (cubes[0] + cubes[1]) + (cubes[2] + cubes[3]);
 }
 
