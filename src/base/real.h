@@ -43,4 +43,18 @@ typedef int64_t floe_int;
 #define FLOE_R(name) FLOE_PASTE(name, FLOE_REAL_SUFFIX)
 #define FLOE_V(name) FLOE_PASTE(FLOE_PASTE(name, FLOE_REAL_SUFFIX), FLOE_ISA_SUFFIX)
 
+/* A value's bit pattern, and back. */
+FLOE_HD floe_uint FLOE_R(floe_real_bits)(floe_real x)
+{
+    floe_uint b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+FLOE_HD floe_real FLOE_R(floe_real_of)(floe_uint b)
+{
+    floe_real x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
 #endif

@@ -160,19 +160,26 @@ static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_erro
     return FLOE_OK;
 }
 
-/* By the GPU: where anything lies there, or all is to be done there. */
-static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_stream_desc *desc,
-                                   const floe_field *field, const floe_zfp_index *index)
+static floe_status compress_here(floe_ctx *ctx, coding *c, floe_zfp_compression *call)
 {
-    floe_zfp_compression device = {
-        .desc = desc, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
-    FLOE_TRY(floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_compress), &device));
-    *call->nbytes = device.nbytes;
-    if (index)
-        call->index->nbytes = device.index_nbytes;
+    floe_error *err = &ctx->err;
+    uint64_t nbits;
+    FLOE_TRY(coding_scratch(ctx, c, call->index != NULL, 0, 1));
+    FLOE_TRY(header_put(c, call->dst, call->capacity, err));
+    c->desc.array = floe_zfp_array_of_field(call->field);
+    floe_arena scratch = floe_arena_of(c->stream_space, c->stream_nbytes);
+    const floe_zfp_coding codec = codec_call(ctx, c);
+    FLOE_TRY(floe_zfp_stream_compress(&codec, &scratch, call->dst, call->capacity, c->lengths, &nbits, err));
+    call->nbytes = floe_ceil_div(nbits, 64) * 8;
+    if (!call->index)
+        return FLOE_OK;
+    floe_zfp_index index = *call->index;
+    FLOE_TRY(floe_zfpx_write(&codec, call->dst, call->nbytes, c->lengths, &index, err));
+    call->index_nbytes = index.nbytes;
     return FLOE_OK;
 }
 
+/* Where anything lies on the GPU, or all is to be done there. */
 static bool is_by_gpu(const floe_ctx *ctx, const floe_field *field, const void *stream, const void *index)
 {
     return field->place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA || !floe_cuda_host_reaches(stream) ||
@@ -184,9 +191,8 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     const compress_call *call = arg;
     floe_error *err = &ctx->err;
     floe_field field;
-    floe_zfp_index index;
+    floe_zfp_index index = {.data = NULL};
     coding c;
-    uint64_t nbits;
     FLOE_CHECK(err, call->stream && call->dst && call->nbytes, FLOE_ERR_ARGUMENT,
                "no description of the stream, or no destination");
     FLOE_TRY(floe_field_arg_check(call->field, false, &field, err));
@@ -194,19 +200,13 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_field_matches(&field, &c.desc, err));
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
-    if (is_by_gpu(ctx, &field, call->dst, call->index ? index.data : NULL))
-        return compress_by_gpu(ctx, call, &c.desc, &field, call->index ? &index : NULL);
-    FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 0, 1));
-    FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
-    c.desc.array = floe_zfp_array_of_field(&field);
-    floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
-    const floe_zfp_coding codec = codec_call(ctx, &c);
-    FLOE_TRY(floe_zfp_stream_compress(&codec, &scratch, call->dst, call->capacity, c.lengths, &nbits, err));
-    *call->nbytes = floe_ceil_div(nbits, 64) * 8;
-    if (!call->index)
-        return FLOE_OK;
-    FLOE_TRY(floe_zfpx_write(&codec, call->dst, *call->nbytes, c.lengths, &index, err));
-    call->index->nbytes = index.nbytes;
+    floe_zfp_compression work = {&c.desc, &field, call->dst, call->capacity, call->index ? &index : NULL, 0, 0};
+    FLOE_TRY(is_by_gpu(ctx, &field, call->dst, index.data)
+                 ? floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_compress), &work)
+                 : compress_here(ctx, &c, &work));
+    *call->nbytes = work.nbytes;
+    if (call->index)
+        call->index->nbytes = work.index_nbytes;
     return FLOE_OK;
 }
 

@@ -56,9 +56,7 @@ floe_status floe_zfp_desc_check(const floe_zfp_stream *given, floe_zfp_stream_de
     FLOE_CHECK(err, floe_field_nelems(&f, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the zfp stream's element type or shape is not valid");
     FLOE_CHECK(err, nelems, FLOE_ERR_ARGUMENT, "zfp has no empty arrays");
-    int64_t stride = 1;
-    for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
-        f.stride[i] = stride;
+    floe_zfp_contiguous(f.rank, f.shape, f.stride);
     desc->array = floe_zfp_array_of_field(&f);
     desc->params = (floe_zfp_params){s->minbits, s->maxbits, s->maxprec, s->minexp};
     FLOE_TRY(floe_zfp_params_check(&desc->params, desc->array.type, err));

@@ -33,18 +33,6 @@
 #define FLOE_REAL_EXPONENT        0x7FF0000000000000u
 #endif
 
-FLOE_HD floe_uint FLOE_R(floe_real_bits)(floe_real x)
-{
-    floe_uint b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-FLOE_HD floe_real FLOE_R(floe_real_of)(floe_uint b)
-{
-    floe_real x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
 FLOE_HD floe_real FLOE_R(floe_real_abs)(floe_real x)
 {
     return FLOE_R(floe_real_of)((floe_uint)(FLOE_R(floe_real_bits)(x) & ~FLOE_REAL_SIGN));

@@ -2,8 +2,8 @@
 /* The header of a stream: 32 bits of magic, 52 of type and shape, 12 or 64 of mode. It is what a stream begins with, not in
  * whole bytes: the first block follows right behind its last bit. */
 #include "base/try.h"
-#include "stage/zfpblock/zfpblock.h"
 #include "stage/zfpblock/zfpblock_bits.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
 
 enum {
     MAGIC = 'z' | 'f' << 8 | 'p' << 16,
@@ -88,12 +88,9 @@ static floe_zfp_params params_of_long(uint64_t mode)
 static void shape_of(uint64_t bits, floe_zfp_array *array)
 {
     const uint32_t axis_bits = SHAPE_BITS / array->rank;
-    int64_t stride = 1;
-    for (uint32_t a = array->rank; a-- > 0; bits >>= axis_bits) {
+    for (uint32_t a = array->rank; a-- > 0; bits >>= axis_bits)
         array->shape[a] = (bits & (((uint64_t)1 << axis_bits) - 1)) + 1;
-        array->stride[a] = stride;
-        stride *= (int64_t)array->shape[a]; /* at most 2^48 */
-    }
+    floe_zfp_contiguous(array->rank, array->shape, array->stride); /* at most 2^48 */
 }
 
 floe_status floe_zfp_header_read(const void *src, uint64_t nbytes, floe_zfp_array *array, floe_zfp_params *params,

@@ -50,7 +50,6 @@ FLOE_HD uint32_t floe_zfp_precision(int32_t e, const floe_zfp_params *params, ui
 FLOE_HD floe_real FLOE_R(floe_zfp_power)(int32_t k)
 {
     floe_uint bits;
-    floe_real power;
     if (k > FLOE_ZFP_EXP_BIAS)
         bits = (floe_uint)(2 * FLOE_ZFP_EXP_BIAS + 1) << FLOE_ZFP_MANTISSA_BITS;
     else if (k > -FLOE_ZFP_EXP_BIAS)
@@ -59,8 +58,7 @@ FLOE_HD floe_real FLOE_R(floe_zfp_power)(int32_t k)
         bits = k < 1 - FLOE_ZFP_EXP_BIAS - FLOE_ZFP_MANTISSA_BITS
                    ? 0
                    : (floe_uint)1 << (k + FLOE_ZFP_EXP_BIAS - 1 + FLOE_ZFP_MANTISSA_BITS);
-    memcpy(&power, &bits, sizeof power);
-    return power;
+    return FLOE_R(floe_real_of)(bits);
 }
 
 /* A block's values are whole numbers of up to FLOE_REAL_BITS - 2 bits in units of 2^-scale(e). */

@@ -27,6 +27,14 @@ FLOE_HD uint32_t floe_zfp_head_bits(floe_zfp_type type, bool reversible)
     return exponent + (reversible ? (uint32_t)real + (narrow ? 5 : 6) : 0);
 }
 
+/* The strides of an array without gaps. */
+static inline void floe_zfp_contiguous(uint32_t rank, const uint64_t *shape, int64_t *stride)
+{
+    int64_t n = 1;
+    for (uint32_t a = rank; a-- > 0; n *= (int64_t)shape[a])
+        stride[a] = n;
+}
+
 /* The most bits that a block of this type can take with these parameters. Each coefficient costs at most a bit a plane, and once
  * a test that shows that it is not yet zero. */
 static inline uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank)

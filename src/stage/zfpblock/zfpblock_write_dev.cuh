@@ -48,19 +48,6 @@ template <uint32_t RANK> FLOE_DEV int32_t floe_zfp_exponent_of_block(const floe_
     return FLOE_R(floe_zfp_exponent)(most);
 }
 
-FLOE_DEV floe_real floe_zfp_real_of_bits(floe_uint bits)
-{
-    floe_real x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-FLOE_DEV floe_uint floe_zfp_bits_of_real(floe_real x)
-{
-    floe_uint bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* Bit patterns of numbers -> whole numbers, in place. fits: all of them do. */
 template <uint32_t N> FLOE_DEV void floe_zfp_make_whole(floe_uint *v, int32_t e, bool fits)
 {
@@ -68,12 +55,12 @@ template <uint32_t N> FLOE_DEV void floe_zfp_make_whole(floe_uint *v, int32_t e,
     if (fits) {
 #pragma unroll
         for (uint32_t i = 0; i < N; i++)
-            v[i] = (floe_uint)(floe_int)(floe_zfp_real_of_bits(v[i]) * power);
+            v[i] = (floe_uint)(floe_int)(FLOE_R(floe_real_of)(v[i]) * power);
         return;
     }
 #pragma unroll
     for (uint32_t i = 0; i < N; i++)
-        v[i] = FLOE_R(floe_zfp_whole)(floe_zfp_real_of_bits(v[i]), power);
+        v[i] = FLOE_R(floe_zfp_whole)(FLOE_R(floe_real_of)(v[i]), power);
 }
 
 /* Whether whole numbers give the very values back. */
@@ -85,8 +72,8 @@ template <uint32_t RANK> FLOE_DEV bool floe_zfp_is_exact(const floe_uint *v, int
     floe_uint lost = 0;
 #pragma unroll
     for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++) {
-        const floe_uint whole = FLOE_R(floe_zfp_whole)(floe_zfp_real_of_bits(v[i]), power);
-        lost |= v[i] ^ (zero ? 0 : floe_zfp_bits_of_real(FLOE_R(floe_zfp_real)(whole, back)));
+        const floe_uint whole = FLOE_R(floe_zfp_whole)(FLOE_R(floe_real_of)(v[i]), power);
+        lost |= v[i] ^ (zero ? 0 : FLOE_R(floe_real_bits)(FLOE_R(floe_zfp_real)(whole, back)));
     }
     return floe_zfp_or_of_block<RANK>(lost) == 0 && finite;
 }

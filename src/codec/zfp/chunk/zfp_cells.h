@@ -18,13 +18,6 @@ static inline floe_zfp_array floe_zfp_array_of(floe_dtype dtype, uint32_t rank, 
     return a;
 }
 
-static inline void floe_zfp_contiguous(uint32_t rank, const uint64_t *shape, int64_t *stride)
-{
-    int64_t n = 1;
-    for (uint32_t a = rank; a-- > 0; n *= (int64_t)shape[a])
-        stride[a] = n;
-}
-
 /* False: more cells than 2^57, so that their bits might overflow. */
 static inline bool floe_zfp_count_cells(uint32_t rank, const uint64_t *shape, uint64_t *ncells)
 {

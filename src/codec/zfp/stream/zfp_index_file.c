@@ -114,7 +114,7 @@ static floe_status header_open(const uint8_t *b, uint64_t nbytes, floe_error *er
 /* Type, shape and parameters, which make the number of blocks. */
 static floe_status header_read(const uint8_t *b, floe_zfpx *f, floe_error *err)
 {
-    uint64_t zero = floe_load16(b + AT_RANK + 1) | floe_load32(b + AT_RANK + 3), nelems = 1, stride = 1;
+    uint64_t zero = floe_load16(b + AT_RANK + 1) | floe_load32(b + AT_RANK + 3), nelems = 1;
     const uint32_t type = b[AT_TYPE], rank = b[AT_RANK];
     FLOE_CHECK(err, type >= FLOE_ZFP_I32 && type <= FLOE_ZFP_F64 && rank >= 1 && rank <= FLOE_MAX_RANK, FLOE_ERR_FORMAT,
                "the index file says type %u and %u axes", type, rank);
@@ -126,8 +126,7 @@ static floe_status header_read(const uint8_t *b, floe_zfpx *f, floe_error *err)
                    FLOE_ERR_FORMAT, "the index file says a shape that is empty or too large");
         f->array.shape[i] = i < rank ? n : 0;
     }
-    for (uint32_t i = rank; i-- > 0; stride *= f->array.shape[i])
-        f->array.stride[i] = (int64_t)stride;
+    floe_zfp_contiguous(rank, f->array.shape, f->array.stride);
     f->params = (floe_zfp_params){floe_load32(b + AT_PARAMS), floe_load32(b + AT_PARAMS + 4),
                                   floe_load32(b + AT_PARAMS + 8), (int32_t)floe_load32(b + AT_PARAMS + 12)};
     FLOE_CHECK(err, floe_zfp_params_check(&f->params, f->array.type, NULL) == FLOE_OK && zero == 0, FLOE_ERR_FORMAT,
