@@ -336,15 +336,18 @@ static double block_error(const encoder *e, uint64_t block)
     double cubes[FLOE_ZFP_SIDE] = {0};
     for (uint32_t k = a->rank; k-- > 0; block /= floe_ceil_div(a->shape[k], FLOE_ZFP_SIDE))
         corner[k] = block % floe_ceil_div(a->shape[k], FLOE_ZFP_SIDE) * FLOE_ZFP_SIDE;
-    for (uint32_t i = 0; i < 1u << 2 * a->rank; i++) {
-        uint64_t cell = 0;
+    const uint32_t x = a->rank - 1;
+    const uint64_t end = floe_min64(corner[x] + FLOE_ZFP_SIDE, a->shape[x]);
+    for (uint32_t i = 0; i < 1u << 2 * a->rank; i += FLOE_ZFP_SIDE) { /* a row */
+        uint64_t row = 0;
         bool inside = true;
-        for (uint32_t k = 0; k < a->rank; k++) {
-            const uint64_t at = corner[k] + (i >> 2 * (a->rank - 1 - k)) % FLOE_ZFP_SIDE;
+        for (uint32_t k = 0; k < x; k++) {
+            const uint64_t at = corner[k] + (i >> 2 * (x - k)) % FLOE_ZFP_SIDE;
             inside &= at < a->shape[k];
-            cell = cell * a->shape[k] + at;
+            row = (row + at) * a->shape[k + 1];
         }
-        cubes[i / 64] += inside ? cell_error(e, cell) : 0;
+        for (uint64_t at = corner[x]; inside && at < end; at++)
+            cubes[i / 64] += cell_error(e, row + at);
     }
     return (cubes[0] + cubes[1]) + (cubes[2] + cubes[3]);
 }
