@@ -13,8 +13,7 @@
 enum {
     FLOE_STAGE_WORDS = 32, /* shared memory of a warp that hashes: room for FLOE_XXH3_SHORT_MAX bytes, as whole words */
     /* A lane has this many words of a block of 16 stripes; word k is of stripe 4 k + lane / 8, accumulator lane % 8. */
-    FLOE_LANE_WORDS = FLOE_XXH3_BLOCK / 8 / FLOE_WARP,
-    FLOE_GROUP_BLOCKS = 4 /* blocks that are loaded and added up together; two such groups are on their way at a time */
+    FLOE_LANE_WORDS = FLOE_XXH3_BLOCK / 8 / FLOE_WARP
 };
 
 /* 8 bytes from anywhere. */
@@ -99,65 +98,6 @@ FLOE_DEV uint64_t floe_lane_join(floe_lane_sum s)
     return v + __shfl_xor_sync(FLOE_ALL_LANES, v, 16);
 }
 
-/* One group of blocks in registers. */
-struct floe_lane_group {
-    uint64_t v[FLOE_GROUP_BLOCKS][FLOE_LANE_WORDS];
-};
-
-/* Whole stripes only; nstripes of them are there. */
-FLOE_DEV void floe_lane_group_load(floe_lane_group *g, const uint8_t *p, uint32_t group, uint32_t nstripes)
-{
-    const uint32_t lane = floe_lane(), left = nstripes > 64 * group ? nstripes - 64 * group : 0;
-    const uint64_t *words = (const uint64_t *)p + 512 * group + lane;
-#pragma unroll
-    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++)
-#pragma unroll
-        for (int k = 0; k < FLOE_LANE_WORDS; k++)
-            g->v[b][k] = 16 * b + 4 * k + lane / 8 < left ? words[128 * b + 32 * k] : 0;
-}
-
-/* Blocks that are all full and followed by others: their sums do not wait for one another. */
-FLOE_DEV uint64_t floe_lane_group_full(const floe_lane_group *g, const floe_lane_keys *keys, uint64_t acc)
-{
-    uint64_t sums[FLOE_GROUP_BLOCKS];
-#pragma unroll
-    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++) {
-        floe_lane_sum s = {0, 0};
-#pragma unroll
-        for (int k = 0; k < FLOE_LANE_WORDS; k++)
-            floe_lane_add(&s, g->v[b][k], keys->word[k]);
-        sums[b] = floe_lane_join(s);
-    }
-#pragma unroll
-    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++)
-        acc = floe_xxh3_scramble(acc + sums[b], keys->scramble);
-    return acc;
-}
-
-/* The group in which the data ends: after `nblocks` blocks, and some stripes in the one that follows. */
-FLOE_DEV uint64_t floe_lane_group_end(const floe_lane_group *g, const floe_lane_keys *keys, uint32_t group,
-                                      uint32_t nblocks, uint32_t nstripes, uint64_t acc)
-{
-    const uint32_t lane = floe_lane(), left = nstripes - 64 * group, end = nblocks - FLOE_GROUP_BLOCKS * group;
-    uint64_t sums[FLOE_GROUP_BLOCKS];
-#pragma unroll
-    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++) {
-        floe_lane_sum s = {0, 0};
-#pragma unroll
-        for (int k = 0; k < FLOE_LANE_WORDS; k++)
-            if (16 * b + 4 * k + lane / 8 < left)
-                floe_lane_add(&s, g->v[b][k], keys->word[k]);
-        sums[b] = floe_lane_join(s);
-    }
-#pragma unroll
-    for (uint32_t b = 0; b < FLOE_GROUP_BLOCKS; b++) {
-        acc += sums[b]; /* 0 behind the end */
-        if (b < end)
-            acc = floe_xxh3_scramble(acc, keys->scramble);
-    }
-    return acc;
-}
-
 /* What the last 64 bytes add in the end, with a secret of their own. Lane i < 8 has word i of them. */
 FLOE_DEV uint64_t floe_lane_last(uint64_t v)
 {
@@ -177,29 +117,30 @@ FLOE_DEV uint64_t floe_lane_merge(uint64_t acc, uint64_t last, uint32_t n)
     return floe_xxh3_long_end(n, folds);
 }
 
-/* More than FLOE_XXH3_SHORT_MAX bytes. Out of line: it is called from several places, and a call is nothing beside 16 KiB. */
+/* The last 64 bytes of a piece that is not short: lane i has word i % 8. To be loaded before the sums are waited for. */
+FLOE_DEV uint64_t floe_lane_last_load(const uint8_t *p, uint32_t n)
+{
+    return n > FLOE_XXH3_SHORT_MAX ? floe_load8_anywhere(p + n - FLOE_XXH3_STRIPE + 8 * (floe_lane() % 8)) : 0;
+}
+
+/* More than FLOE_XXH3_SHORT_MAX bytes, block after block. Out of line: it is called from several places, and a call is nothing
+ * beside 16 KiB. Sums of blocks do not wait for one another, so that several are on their way. */
 FLOE_DEV_COLD uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
 {
-    const uint32_t i = floe_lane() % 8, nstripes = (n - 1) / FLOE_XXH3_STRIPE, nblocks = (n - 1) / FLOE_XXH3_BLOCK;
-    floe_lane_group even, odd;
-    floe_lane_group_load(&even, p, 0, nstripes);
-    floe_lane_group_load(&odd, p, 1, nstripes);
-    uint64_t last = floe_lane() < FLOE_XXH3_LANES ? floe_load8_anywhere(p + n - FLOE_XXH3_STRIPE + 8 * i) : 0;
+    const uint32_t lane = floe_lane(), nstripes = (n - 1) / FLOE_XXH3_STRIPE, nblocks = (n - 1) / FLOE_XXH3_BLOCK;
+    const uint64_t last = floe_lane_last_load(p, n), *words = (const uint64_t *)p + lane;
     const floe_lane_keys keys = floe_lane_keys_load();
-    uint64_t acc = floe_xxh3_start(i);
-    for (uint32_t group = 0;; group += 2) {
-        if (FLOE_GROUP_BLOCKS * (group + 1) > nblocks) {
-            acc = floe_lane_group_end(&even, &keys, group, nblocks, nstripes, acc);
-            break;
-        }
-        acc = floe_lane_group_full(&even, &keys, acc);
-        floe_lane_group_load(&even, p, group + 2, nstripes);
-        if (FLOE_GROUP_BLOCKS * (group + 2) > nblocks) {
-            acc = floe_lane_group_end(&odd, &keys, group + 1, nblocks, nstripes, acc);
-            break;
-        }
-        acc = floe_lane_group_full(&odd, &keys, acc);
-        floe_lane_group_load(&odd, p, group + 3, nstripes);
+    uint64_t acc = floe_xxh3_start(lane % 8);
+#pragma unroll 4
+    for (uint32_t b = 0; b <= nblocks; b++) {
+        floe_lane_sum s = {0, 0};
+#pragma unroll
+        for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++)
+            if (16 * b + 4 * k + lane / 8 < nstripes)
+                floe_lane_add(&s, words[128 * b + 32 * k], keys.word[k]);
+        acc += floe_lane_join(s);
+        if (b < nblocks)
+            acc = floe_xxh3_scramble(acc, keys.scramble);
     }
     return floe_lane_merge(acc, last, n);
 }
@@ -272,12 +213,6 @@ FLOE_DEV void floe_lane_share_add(const floe_lane_share *share, const floe_lane_
         if (floe_lane() < FLOE_XXH3_LANES)
             sums[FLOE_SHARE_BLOCKS * warp + b][floe_lane()] = sum;
     }
-}
-
-/* The last 64 bytes of a piece that is not short: lane i has word i % 8. To be loaded before the sums are waited for. */
-FLOE_DEV uint64_t floe_lane_last_load(const uint8_t *p, uint32_t n)
-{
-    return n > FLOE_XXH3_SHORT_MAX ? floe_load8_anywhere(p + n - FLOE_XXH3_STRIPE + 8 * (floe_lane() % 8)) : 0;
 }
 
 /* The hash of a piece that is not short, from all shares. By a warp. */
