@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "field/dtype_math.h"
 #include "field/fill_math.h"
+#include "field/runs_math.h"
 
 /* ---- dtypes ------------------------------------------------------------------------------------------------------ */
 
@@ -99,8 +100,6 @@ floe_status floe_field_nelems(const floe_field *field, uint64_t *nelems)
     return field && nelems ? shape_check(field, nelems, NULL) : FLOE_ERR_ARGUMENT;
 }
 
-static uint64_t magnitude(int64_t v) { return v < 0 ? -(uint64_t)v : (uint64_t)v; }
-
 /* Bytes that the field reaches below and above its data pointer; false when they pass 2^63. */
 static bool span(const floe_field *f, uint64_t *below, uint64_t *above)
 {
@@ -108,36 +107,21 @@ static bool span(const floe_field *f, uint64_t *below, uint64_t *above)
     *below = 0, *above = size;
     for (uint32_t i = 0; i < f->rank; i++) {
         uint64_t reach, *side = f->stride[i] < 0 ? below : above;
-        if (!floe_mul64(f->shape[i] - 1, magnitude(f->stride[i]), &reach) || !floe_mul64(reach, size, &reach) ||
-            !floe_add64(*side, reach, side) || *side > INT64_MAX)
+        if (!floe_mul64(f->shape[i] - 1, floe_runs_distance(f->stride[i]), &reach) ||
+            !floe_mul64(reach, size, &reach) || !floe_add64(*side, reach, side) || *side > INT64_MAX)
             return false;
     }
     return *below <= INT64_MAX - *above;
-}
-
-/* Axes with more than one element, by growing |stride|. */
-static uint32_t axes_by_stride(const floe_field *f, uint32_t axes[FLOE_MAX_RANK])
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->rank; i++) {
-        if (f->shape[i] <= 1)
-            continue;
-        uint32_t at = n++;
-        for (; at > 0 && magnitude(f->stride[axes[at - 1]]) > magnitude(f->stride[i]); at--)
-            axes[at] = axes[at - 1];
-        axes[at] = i;
-    }
-    return n;
 }
 
 /* No two elements share an address if each stride leaps over all that the smaller ones reach. Arrays made by slicing and
  * transposing are all of this kind; the few others without sharing are refused too. */
 static bool apart(const floe_field *f)
 {
-    uint32_t axes[FLOE_MAX_RANK], n = axes_by_stride(f, axes);
+    uint32_t axes[FLOE_MAX_RANK];
     uint64_t reach = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        uint64_t stride = magnitude(f->stride[axes[k]]);
+    for (uint32_t k = floe_runs_axes(f->rank, f->shape, f->stride, axes); k-- > 0;) {
+        uint64_t stride = floe_runs_distance(f->stride[axes[k]]);
         if (stride <= reach)
             return false;
         reach += (f->shape[axes[k]] - 1) * stride; /* no overflow: span() has passed */
@@ -266,11 +250,11 @@ static void rows_append(floe_rows *r, uint64_t extent, const int64_t stride[2])
 floe_rows floe_rows_of(const floe_field *first, const floe_field *second)
 {
     floe_rows r = {.count = 1, .length = 1, .step = {1, 1}};
-    uint32_t axes[FLOE_MAX_RANK], n = axes_by_stride(first, axes);
+    uint32_t axes[FLOE_MAX_RANK], n = floe_runs_axes(first->rank, first->shape, first->stride, axes);
     for (uint32_t i = 0; i < first->rank; i++)
         if (first->shape[i] == 0)
             r.count = 0;
-    for (uint32_t k = r.count ? n : 0; k-- > 0;) {
+    for (uint32_t k = 0; r.count && k < n; k++) {
         uint32_t i = axes[k];
         int64_t stride[2] = {first->stride[i], second ? second->stride[i] : 0};
         if (stride[0] < 0)
