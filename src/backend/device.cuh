@@ -151,26 +151,24 @@ FLOE_DEV void floe_prefetch_far(const void *p)
 #endif
 }
 
-/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. */
-FLOE_DEV void floe_copy16_async(void *shared, const void *global)
-{
+/* Copies from device memory to shared memory while other work goes on; then commit and wait. Both are aligned. */
 #ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, 16, 16);
+#define FLOE_COPY_ASYNC(name, how, nbytes) \
+    FLOE_DEV void name(void *shared, const void *global) { floe_emulated_copy(shared, global, nbytes, nbytes); }
 #else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#define FLOE_COPY_ASYNC(name, how, nbytes)                                                           \
+    FLOE_DEV void name(void *shared, const void *global)                                             \
+    {                                                                                                \
+        uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);                                    \
+        asm volatile("cp.async." how " [%0], [%1], " #nbytes ";" ::"r"(to), "l"(global) : "memory"); \
+    }
 #endif
-}
+FLOE_COPY_ASYNC(floe_copy16_async, "cg.shared.global.L2::128B", 16)
 /* By way of L1, where others want the same, too. */
-FLOE_DEV void floe_copy16_async_near(void *shared, const void *global)
-{
-#ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, 16, 16);
-#else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-#endif
-}
+FLOE_COPY_ASYNC(floe_copy16_async_near, "ca.shared.global.L2::128B", 16)
+/* Where there are no 16 bytes that are aligned. */
+FLOE_COPY_ASYNC(floe_copy4_async, "ca.shared.global", 4)
+#undef FLOE_COPY_ASYNC
 /* Bytes that are read once: L2 keeps others rather than them. */
 FLOE_DEV void floe_copy16_async_once(void *shared, const void *global)
 {
@@ -185,28 +183,7 @@ FLOE_DEV void floe_copy16_async_once(void *shared, const void *global)
                  : "memory");
 #endif
 }
-/* 4 bytes, where there are no 16 that are aligned. */
-FLOE_DEV void floe_copy4_async(void *shared, const void *global)
-{
-#ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, 4, 4);
-#else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
-#endif
-}
-/* 16 bytes where they are there, else zeros. */
-FLOE_DEV void floe_copy16_async_if(bool there, void *shared, const void *global)
-{
-#ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, there ? 16 : 0, 16);
-#else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(there ? 16 : 0)
-                 : "memory");
-#endif
-}
-/* Of 16 bytes the first nbytes; the others become 0, but all 16 are touched: they are there. */
+/* Of 16 bytes the first nbytes; the others become 0, but all 16 are touched, unless nbytes is 0: they are there. */
 FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
 {
 #ifdef FLOE_EMULATED

@@ -177,7 +177,8 @@ FLOE_DEV void fetch_unaligned_piece(const floe_real *row, uint32_t r, uint32_t p
 {
     const uint32_t skip = unaligned_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
     if (end <= at || end >= at + PIECE_VALUES)
-        floe_copy16_async_if(end > at, (uint4 *)buffer + r * unaligned_rows<RANK>::ROW_PIECES + p, row - skip + at);
+        floe_copy16_async_part((uint4 *)buffer + r * unaligned_rows<RANK>::ROW_PIECES + p, row - skip + at,
+                               end > at ? 16 : 0);
 }
 
 /* The piece in which row r ends, value by value: a copy of 16 bytes would touch what lies behind the field. And the last piece,
