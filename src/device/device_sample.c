@@ -104,13 +104,7 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     floe_dev_record record;
     floe_arena_take(&a, floe_sample_raw_nbytes(s), 1);
     FLOE_TRY(coding_take(d->ctx, s, params->codec, &a, &c));
-    const floe_resolve_job known = {.complete = true,
-                                    .codec = *params,
-                                    .field = c.encode.field,
-                                    .params = c.encode.params,
-                                    .status = c.status,
-                                    .cleared = c.status,
-                                    .cleared_nbytes = FLOE_ARENA_ALIGN};
+    const floe_resolve_job known = floe_resolve_known(&c.encode, params, FLOE_ARENA_ALIGN);
     c.codec->encode_aim(&c.encode);
     FLOE_TRY(c.codec->resolve(&c.encode, &known, cuda->stream, err));
     if (squares) {

@@ -20,6 +20,7 @@ bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 
 #include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
+#include "device/device.h"
 #include "device/fused.h"
 
 /* What the host writes for the kernels that decode a chunk: a field that is this chunk. Pinned. */
@@ -159,15 +160,12 @@ static void common_take(const floe_pipeline *p, slot *s, uint64_t nelems, floe_a
     s->dev_stream = floe_arena_take(a, p->stream_nbytes + BEHIND_NBYTES, 1);
 }
 
-static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent)
+/* An array of this extent in device memory, as if the chunk were the field. */
+static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent, void *dev)
 {
-    floe_dev_field f = {.dtype = h->dtype, .rank = h->rank};
-    int64_t stride = 1;
-    for (uint32_t i = h->rank; i-- > 0; stride *= (int64_t)extent[i]) {
-        f.shape[i] = extent[i];
-        f.stride[i] = stride;
-    }
-    return f;
+    const floe_field layout = floe_field_of(NULL, h->dtype, h->rank, extent),
+                     field = floe_field_contiguous(dev, &layout);
+    return floe_dev_field_of(&field);
 }
 
 /* The pieces for a chunk of this extent; the arena may be a plan. */
@@ -176,11 +174,10 @@ static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *
     const floe_header *h = &p->header;
     floe_codec_encode *e = &s->encode;
     common_take(p, s, floe_extent_nelems(h->rank, extent), a);
-    *e = (floe_codec_encode){.field = contiguous_of(h, extent), /* as if the chunk were the field */
+    *e = (floe_codec_encode){.field = contiguous_of(h, extent, s->dev_values),
                              .preset = h->preset,
                              .mode = h->mode == FLOE_BOUND_PSNR ? FLOE_BOUND_REL : h->mode}; /* it has been resolved */
     memcpy(e->chunk, e->field.shape, sizeof e->chunk);
-    e->field.data = s->dev_values;
     FLOE_TRY(p->codec->encode_plan(e, err));
     return p->codec->encode_take(e, a, a, err);
 }
@@ -202,22 +199,13 @@ static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *
 /* Of full chunks, and of those that are cut at the far ends of axes: what a codec takes for trials may be more there. */
 static floe_status encode_plan(const floe_pipeline *p, floe_arena *most, floe_error *err)
 {
-    const floe_header *h = &p->header;
-    for (uint32_t ends = 0; ends < 1u << h->rank; ends++) {
+    floe_chunk_kind kinds[FLOE_CHUNKING_KINDS];
+    const uint32_t n = floe_chunking_kinds(&p->header, kinds);
+    for (uint32_t i = 0; i < n && !most->overflow; i++) {
         slot s = {.chunk = 0};
         floe_arena plan = floe_arena_plan();
-        uint64_t extent[FLOE_MAX_RANK];
-        bool there = true;
-        for (uint32_t a = 0; a < h->rank; a++) {
-            extent[a] = ends >> a & 1 ? h->shape[a] % h->chunk[a] : h->chunk[a];
-            there = there && extent[a] > 0;
-        }
-        if (!there)
-            continue;
-        FLOE_TRY(encode_take(p, &s, extent, &plan, err));
+        FLOE_TRY(encode_take(p, &s, kinds[i].extent, &plan, err));
         *most = plan.used > most->used || plan.overflow ? plan : *most;
-        if (plan.overflow)
-            break;
     }
     return FLOE_OK;
 }
@@ -389,18 +377,12 @@ static floe_status values_encode(floe_ctx *ctx, slot *s)
 {
     const floe_pipeline *p = ctx->pipeline;
     floe_codec_encode *e = &s->encode;
-    const floe_resolve_job known = {.complete = true,
-                                    .codec = p->params,
-                                    .field = e->field,
-                                    .params = s->dev_params,
-                                    .status = s->dev_status,
-                                    .cleared = s->dev_status,
-                                    .cleared_nbytes = s->cleared_nbytes};
     e->stream = s->dev_stream;
     e->capacity = p->stream_nbytes;
     e->status = s->dev_status;
     e->params = s->dev_params;
     e->cuda = &ctx->cuda;
+    const floe_resolve_job known = floe_resolve_known(e, &p->params, s->cleared_nbytes);
     p->codec->encode_aim(e);
     FLOE_TRY(p->codec->resolve(e, &known, s->stream, &ctx->err));
     return floe_fused_encode_start(p->codec, e, s->stream, &ctx->err);
@@ -462,8 +444,7 @@ static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, 
                        const floe_cuda *cuda)
 {
     floe_codec_decode *d = &s->decode;
-    d->field = contiguous_of(&p->header, part->shape);
-    d->field.data = s->dev_values;
+    d->field = contiguous_of(&p->header, part->shape, s->dev_values);
     for (uint32_t i = 0; i < part->rank; i++) {
         d->lo[i] = lo[i];
         d->hi[i] = lo[i] + part->shape[i];

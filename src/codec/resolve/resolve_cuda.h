@@ -40,6 +40,10 @@ typedef struct floe_resolve_job {
     floe_codec_params codec;                       /* where no value is looked at */
 } floe_resolve_job;
 
+/* Of an encoding whose codec params are known already: no header is written. cleared_nbytes: from the
+ * status on. */
+floe_resolve_job floe_resolve_known(const floe_codec_encode *encode, const floe_codec_params *params,
+                                    size_t cleared_nbytes);
 /* Works out what no value decides; before the kernel. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
 /* Of codecs that wait for what comes of it: nothing begins with it. Returns a cudaError_t as a number. */

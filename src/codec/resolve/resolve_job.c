@@ -21,4 +21,15 @@ floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)
     return floe_header_write(&h, job->header_words, sizeof job->header_words, err);
 }
 
+floe_resolve_job floe_resolve_known(const floe_codec_encode *e, const floe_codec_params *params, size_t cleared_nbytes)
+{
+    return (floe_resolve_job){.complete = true,
+                              .codec = *params,
+                              .field = e->field,
+                              .params = e->params,
+                              .status = e->status,
+                              .cleared = e->status,
+                              .cleared_nbytes = cleared_nbytes};
+}
+
 #endif

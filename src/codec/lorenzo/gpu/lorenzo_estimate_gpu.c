@@ -63,13 +63,7 @@ static floe_status gather(const floe_codec_boxes *b, const sample *s, void *stre
 static floe_status encode(const floe_codec_boxes *b, sample *s, void *stream, floe_error *err)
 {
     floe_codec_encode *e = &s->encode;
-    const floe_resolve_job known = {.complete = true,
-                                    .codec = *b->params,
-                                    .field = e->field,
-                                    .params = e->params,
-                                    .status = s->status,
-                                    .cleared = s->status,
-                                    .cleared_nbytes = FLOE_ARENA_ALIGN};
+    const floe_resolve_job known = floe_resolve_known(e, b->params, FLOE_ARENA_ALIGN);
     floe_lorenzo_gpu.encode_aim(e);
     FLOE_TRY(floe_lorenzo_gpu.resolve(e, &known, stream, err));
     return floe_lorenzo_gpu.encode_start(e, stream, err);
