@@ -85,7 +85,7 @@ static void add_group(counter *c, const uint32_t (*candidate)[FLOE_GROUP_VALUES]
                 bits[i] |= candidate[i][k];
                 sum[i] += candidate[i][k];
             }
-            width[i] = floe_huffman_bit_length(bits[i]);
+            width[i] = floe_bit_length(bits[i]);
         }
         int flat = width[1] < width[0] || (width[1] == width[0] && sum[1] < sum[0]);
         step->present |= 1u << g;

@@ -79,6 +79,7 @@ typedef struct bench {
     uint8_t *stream;
     uint16_t *lengths;
     void *decoded, *dev_stream, *dev_index, *dev_places;
+    floe_side_index *dev_opened;
     uint32_t *dev_status;
     floe_side_index index;
     uint64_t index_nbytes;
@@ -166,6 +167,8 @@ static void make_index(bench *b, uint32_t chunk)
     b->dev_index = bench_dev_alloc(b->index_nbytes);
     CU(cudaMemcpy(b->dev_index, bytes, b->index_nbytes, cudaMemcpyHostToDevice));
     b->index.body = (const uint8_t *)b->dev_index + FLOE_INDEX_HEADER_NBYTES;
+    b->dev_opened = bench_dev_alloc(sizeof b->index);
+    CU(cudaMemcpy(b->dev_opened, &b->index, sizeof b->index, cudaMemcpyHostToDevice));
     FL_ERR(err, floe_index_prim_workspace(&b->prim, &spec, b->nblocks, &opened, &err));
     b->prim.workspace = bench_dev_alloc(opened);
     b->prim.workspace_nbytes = opened;
@@ -190,7 +193,9 @@ static void decode(void *arg)
                                        .places = b->dev_places,
                                        .status = b->dev_status};
     floe_error err;
-    FL_ERR(err, floe_index_prim_decode(&b->prim, &b->index, b->dev_places, b->dev_report, &err));
+    const floe_index_spec spec = {b->index.form, b->index.chunk, b->index.partition};
+    FL_ERR(err, floe_index_prim_decode_opened(&b->prim, &spec, b->nblocks, b->dev_opened, b->dev_places, b->dev_report,
+                                              &err));
     CU(kernels_of(b)->decode(&call, NULL));
 }
 
@@ -263,6 +268,7 @@ static void bench_run(const bench_case *c)
         first = i == 0 ? s : first;
         check_decoded(&b);
         CU(cudaFree(b.dev_index));
+        CU(cudaFree(b.dev_opened));
         CU(cudaFree(b.prim.workspace));
         printf(" %7.1f", 1e-9 * (double)b.raw / s);
     }

@@ -61,6 +61,16 @@ FLOE_HD uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 #define FLOE_NO_UNROLL
 #endif
 
+/* Bits that v needs: 0 for 0. */
+FLOE_HD uint32_t floe_bit_length(uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return 64u - (uint32_t)__clzll((long long)v);
+#else
+    return v ? 64u - (uint32_t)__builtin_clzll(v) : 0;
+#endif
+}
+
 /* Place of the highest bit that is set; v > 0. */
 FLOE_HD uint32_t floe_top_bit(uint64_t v)
 {

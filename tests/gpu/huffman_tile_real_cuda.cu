@@ -180,7 +180,7 @@ void fill_group(floe_step *step, uint32_t g, uint32_t width)
         step->residual[g][i] = (floe_uint)(shift < 64 ? v >> shift : 0);
         all |= step->residual[g][i];
     }
-    step->width[g] = (uint8_t)floe_huffman_bit_length(all);
+    step->width[g] = (uint8_t)floe_bit_length(all);
 }
 
 /* Widths in a range, which may be all of them; some groups 0, flat or outside. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/exception/exception.h"
 
-static uint32_t lowest_bit(uint32_t v) { return (uint32_t)__builtin_ctz(v); }
-
 static uint32_t kind_of(floe_uint bits, const uint64_t *palette)
 {
     for (uint32_t i = 0; i < FLOE_PALETTE_SIZE; i++)
@@ -16,7 +14,7 @@ void FLOE_V(floe_exceptions_add)(FLOE_R(floe_exceptions) * e, const uint64_t *pa
 {
     uint32_t low = 0, high = 0;
     for (uint32_t rest = places; rest; rest &= rest - 1) {
-        uint32_t k = lowest_bit(rest), kind = kind_of(bits[k], palette);
+        uint32_t k = (uint32_t)__builtin_ctz(rest), kind = kind_of(bits[k], palette);
         low |= (kind & 1) << k;
         high |= (kind >> 1) << k;
         if (kind == 0)
@@ -114,7 +112,7 @@ void FLOE_V(floe_exceptions_get)(const FLOE_R(floe_exceptions) * e, const uint64
 {
     uint32_t low = e->kind_low[step][group], high = e->kind_high[step][group];
     for (uint32_t rest = e->place[step][group]; rest; rest &= rest - 1) {
-        uint32_t k = lowest_bit(rest), kind = (low >> k & 1) | (high >> k & 1) << 1;
+        uint32_t k = (uint32_t)__builtin_ctz(rest), kind = (low >> k & 1) | (high >> k & 1) << 1;
         bits[k] = kind ? (floe_uint)palette[kind - 1] : e->literal[(*next)++];
     }
 }

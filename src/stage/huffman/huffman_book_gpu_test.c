@@ -92,7 +92,7 @@ static void hist_real(floe_huffman_hist *hist, const char *kind, float bound)
             const float scaled = x[tile * N + i] / bound;
             const int64_t q = scaled > -1e8f && scaled < 1e8f ? (int64_t)scaled : 0, d = q - before;
             const floe_uint r = (floe_uint)(d * 2) ^ (d < 0 ? ~(floe_uint)0 : 0);
-            const uint32_t width = floe_huffman_bit_length(r);
+            const uint32_t width = floe_bit_length(r);
             before = q;
             step->present = ~0u;
             step->residual[g][i % FLOE_GROUP_VALUES] = r;

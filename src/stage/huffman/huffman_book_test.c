@@ -210,8 +210,8 @@ static void test_wide_symbols(void **unused)
             assert_true(symbol < FLOE_HUFFMAN_SYMBOLS && nraw <= 61);
             assert_int_equal(floe_huffman_wide_raw(symbol), nraw);
             assert_true((floe_huffman_wide_base(symbol) | (v & (((uint64_t)1 << nraw) - 1))) == v);
-            assert_true(symbol < floe_huffman_alphabet(floe_huffman_value_table(
-                                     floe_huffman_bit_length(v) < 9 ? 9 : floe_huffman_bit_length(v))));
+            assert_true(symbol < floe_huffman_alphabet(
+                                     floe_huffman_value_table(floe_bit_length(v) < 9 ? 9 : floe_bit_length(v))));
         }
 }
 

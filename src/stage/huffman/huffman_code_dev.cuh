@@ -504,7 +504,7 @@ FLOE_DEV uint32_t floe_huffman_field(const floe_huffman_coder *coder, uint32_t l
 {
     const uint32_t lane = floe_lane();
     *length = lane + 1 < 1u << log ? coder->lane_at[lane + 1] - coder->lane_at[lane] : 0;
-    return floe_huffman_bit_length(__reduce_max_sync(FLOE_ALL_LANES, *length));
+    return floe_bit_length(__reduce_max_sync(FLOE_ALL_LANES, *length));
 }
 
 /* Makes the tile's header, from lengths of this lane's and the bits of the longest. The whole warp, which is synchronized

@@ -171,7 +171,7 @@ static size_t tile_close(uint32_t *words, size_t nbits, uint32_t log, const size
     bit_sink h = {head, 0, 0, 0};
     for (uint32_t i = 0; i + 1 < 1u << log; i++)
         field |= (uint32_t)lane_nbits[i];
-    field = floe_huffman_bit_length(field);
+    field = floe_bit_length(field);
     sink_put(&h, log | field << FLOE_HUFFMAN_LOG_BITS, FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS);
     for (uint32_t i = 0; i + 1 < 1u << log; i++) {
         sink_put(&h, lane_nbits[i], field);

@@ -374,7 +374,7 @@ static void check_sane(const floe_step *steps, uint32_t nsteps)
         floe_uint all = 0;
         for (uint32_t v = 0; v < FLOE_GROUP_VALUES; v++)
             all |= s->residual[in_step][v];
-        assert_true(floe_huffman_bit_length(all) <= width && width <= FLOE_REAL_BITS);
+        assert_true(floe_bit_length(all) <= width && width <= FLOE_REAL_BITS);
         assert_true(!live || (s->present >> in_step & 1));
     }
 }

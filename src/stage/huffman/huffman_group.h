@@ -148,7 +148,7 @@ static inline void group_of_symbols(uint32_t width, const uint8_t *symbol, floe_
 }
 
 #if FLOE_REAL_BITS == 32
-/* Bit lengths (floe_huffman_bit_length) of values of 2 and more, from a float's exponent: of half the value, which is no
+/* Bit lengths (floe_bit_length) of values of 2 and more, from a float's exponent: of half the value, which is no
  * negative number, without the bit behind each one, so that rounding cannot carry into the exponent. */
 static inline __m256i bit_lengths(__m256i v)
 {

@@ -18,21 +18,6 @@ enum {
     FLOE_HUFFMAN_FIELD_BITS = 5    /* tile header: bits of a lane's length */
 };
 
-/* Position of the highest set bit + 1; 0 for 0. */
-FLOE_HD uint32_t floe_huffman_bit_length(uint64_t v)
-{
-#ifdef __CUDA_ARCH__
-    return 64 - (uint32_t)__clzll((long long)v);
-#elif defined(__GNUC__)
-    return v ? 64 - (uint32_t)__builtin_clzll(v) : 0;
-#else
-    uint32_t n = 0;
-    for (; v; v >>= 1)
-        n++;
-    return n;
-#endif
-}
-
 /* ---- tables ---- */
 
 /* The value table of a group of width 1..64. */
@@ -88,7 +73,7 @@ FLOE_HD uint32_t floe_huffman_header_table(uint32_t previous)
 /* Raw bits of a value: all below its three leading ones; none of a value below 16. */
 FLOE_HD uint32_t floe_huffman_wide_raw_of(uint64_t value)
 {
-    uint32_t n = floe_huffman_bit_length(value | 1);
+    uint32_t n = floe_bit_length(value | 1);
     return (n - 3) & (0u - (uint32_t)(n > 4));
 }
 /* The symbol of a value with so many raw bits: itself below 16, else 16 + 4 * (length - 5) + 2 bits behind the first. */

@@ -57,16 +57,6 @@ floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t st
     return FLOE_OK;
 }
 
-floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, uint64_t nblocks, uint32_t nbits,
-                                           uint32_t stride, uint64_t end)
-{
-    floe_side_index x = floe_index_plan(&(floe_index_spec){FLOE_INDEX_LENGTHS, 1, 0}, nblocks, 0);
-    x.length_nbits = nbits, x.length_stride = stride;
-    x.end = end;
-    x.body = body, x.body_nwords = nwords;
-    return x;
-}
-
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, uint32_t block_most)
@@ -75,11 +65,11 @@ uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, ui
         return 0;
     floe_side_index x = floe_index_plan(spec, nblocks, 0);
     const uint64_t chunk_most = floe_min64(spec->chunk, floe_max64(nblocks, 1)) * block_most;
-    x.length_nbits = x.length_stride = floe_index_length_nbits(chunk_most);
+    x.length_nbits = floe_index_length_nbits(chunk_most);
     if (spec->form != FLOE_INDEX_PACKED)
         return FLOE_INDEX_HEADER_NBYTES + 4 * floe_index_fixed_nwords(&x);
     x.offset_nbits = FLOE_INDEX_PLACE_BITS, x.at_nbits = FLOE_INDEX_AT_BITS;
-    x.least_nbits = floe_index_nbits(chunk_most), x.width_nbits = 7;
+    x.least_nbits = floe_bit_length(chunk_most), x.width_nbits = 7;
     return FLOE_INDEX_HEADER_NBYTES +
            4 * (floe_index_lengths_at(&x) +
                 x.npartitions * floe_index_packed_nwords(floe_min64(x.partition, x.nchunks), x.least_nbits));
@@ -163,11 +153,11 @@ static floe_status measure(const source *s, floe_side_index *x, floe_error *err)
     for (uint64_t p = 0; p < x->npartitions; p++) {
         const uint64_t count = part_count(x, p);
         const span r = span_of(s, p * floe_index_partition_chunks(x), count);
-        const uint32_t width = floe_index_nbits(r.most - r.least);
-        x->offset_nbits = floe_index_nbits(x->end - x->begin);
-        x->at_nbits = floe_index_nbits(words);
-        x->least_nbits = (uint32_t)floe_max64(x->least_nbits, floe_index_nbits(r.least));
-        x->width_nbits = (uint32_t)floe_max64(x->width_nbits, floe_index_nbits(width));
+        const uint32_t width = floe_bit_length(r.most - r.least);
+        x->offset_nbits = floe_bit_length(x->end - x->begin);
+        x->at_nbits = floe_bit_length(words);
+        x->least_nbits = (uint32_t)floe_max64(x->least_nbits, floe_bit_length(r.least));
+        x->width_nbits = (uint32_t)floe_max64(x->width_nbits, floe_bit_length(width));
         words += floe_index_packed_nwords(count, width);
         most = floe_max64(most, r.most);
         FLOE_CHECK(err, !r.overflow && floe_add64(x->end, r.total, &x->end) && x->end >> FLOE_INDEX_PLACE_BITS == 0,
@@ -178,7 +168,7 @@ static floe_status measure(const source *s, floe_side_index *x, floe_error *err)
         return FLOE_OK;
     }
     x->offset_nbits = x->at_nbits = x->least_nbits = x->width_nbits = 0;
-    x->length_nbits = x->length_stride = floe_index_has_lengths(x->form) ? floe_index_length_nbits(most) : 0;
+    x->length_nbits = floe_index_has_lengths(x->form) ? floe_index_length_nbits(most) : 0;
     x->body_nwords = floe_index_fixed_nwords(x);
     return FLOE_OK;
 }
@@ -192,7 +182,7 @@ static void write_body(const source *s, const floe_side_index *x, uint8_t *body)
     for (uint64_t p = 0; p < x->npartitions; p++) {
         const uint64_t first = p * floe_index_partition_chunks(x), count = part_count(x, p);
         const span r = span_of(s, first, count);
-        const uint32_t width = packed ? floe_index_nbits(r.most - r.least) : x->length_nbits;
+        const uint32_t width = packed ? floe_bit_length(r.most - r.least) : x->length_nbits;
         if (packed) {
             put(&heads, place - x->begin, x->offset_nbits);
             put(&heads, (uint64_t)(lengths.dst - first_length) / 4, x->at_nbits);

@@ -36,9 +36,8 @@ enum {
 /* An index whose header has been checked; its body is checked as it is decoded. All that a kernel needs, by value. */
 typedef struct floe_side_index {
     floe_index_form form;
-    uint32_t chunk, partition; /* partition is 0 but for HYBRID and PACKED */
-    uint32_t length_nbits;     /* LENGTHS, HYBRID: of a length */
-    uint32_t length_stride;    /* LENGTHS, HYBRID: from one to the next; an index that a header describes has no gaps */
+    uint32_t chunk, partition;                                 /* partition is 0 but for HYBRID and PACKED */
+    uint32_t length_nbits;                                     /* LENGTHS, HYBRID: of a length */
     uint32_t offset_nbits, at_nbits, least_nbits, width_nbits; /* PACKED: fields of a head */
     uint64_t nblocks, nchunks, npartitions;
     uint64_t begin, end; /* place of the first block, and behind the last */
@@ -64,11 +63,6 @@ floe_status floe_side_index_encode(const floe_index_spec *spec, const floe_index
  * this. *nbytes is what the index takes of the capacity bytes at src. FORMAT: it is none. */
 floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t stream_end, floe_side_index *index,
                                  uint64_t *nbytes, floe_error *err);
-
-/* Lengths that stand in a format of their own, at each `stride` bits of body, in the low nbits, as an index of one block a
- * chunk. body: nwords words. */
-floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, uint64_t nblocks, uint32_t nbits,
-                                           uint32_t stride, uint64_t end);
 
 /* All places: places[i] of chunk i, and places[nchunks] = end; checks all of the index. FORMAT: it holds what cannot be;
  * the message is that of the first bad partition, however many threads there are. */
@@ -114,9 +108,6 @@ FLOE_HD uint64_t floe_index_field(const void *body, uint64_t at, uint32_t nbits)
     return v & floe_index_mask(nbits);
 }
 
-/* Bits that v needs: 0 for 0. */
-FLOE_HD uint32_t floe_index_nbits(uint64_t v) { return v ? floe_top_bit(v) + 1 : 0; }
-
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Lengths up to `most` take 16, 32 or 64 bits. */
@@ -156,7 +147,7 @@ FLOE_HD uint64_t floe_index_nlengths(const floe_side_index *x)
 /* Words of a body that is not packed. */
 FLOE_HD uint64_t floe_index_fixed_nwords(const floe_side_index *x)
 {
-    return floe_index_lengths_at(x) + floe_ceil_div(floe_index_nlengths(x) * x->length_stride, 32);
+    return floe_index_lengths_at(x) + floe_ceil_div(floe_index_nlengths(x) * x->length_nbits, 32);
 }
 
 /* Words of the lengths of a packed partition. */
@@ -221,7 +212,7 @@ FLOE_HD bool floe_index_body_is_sane(const floe_side_index *x)
 FLOE_HD void floe_index_header_read(const void *src, floe_side_index *x)
 {
     const uint32_t widths = floe_index_word(src, 0), more = floe_index_word(src, 1);
-    x->length_nbits = x->length_stride = widths >> 8 & 255;
+    x->length_nbits = widths >> 8 & 255;
     x->offset_nbits = widths >> 16 & 255;
     x->at_nbits = widths >> 24;
     x->least_nbits = more & 255;
@@ -244,7 +235,7 @@ typedef struct floe_index_part {
     uint64_t place;        /* of the first one */
     uint64_t stored;       /* lengths that stand in the index; the others are what is left */
     uint64_t at;           /* bit of the first of them */
-    uint32_t width, stride;
+    uint32_t width;
     uint64_t least; /* added to each */
 } floe_index_part;
 
@@ -257,7 +248,7 @@ FLOE_HD void floe_index_packed_part(const floe_side_index *x, uint64_t p, floe_i
     at += x->at_nbits;
     part->least = floe_index_field(x->body, at, x->least_nbits);
     at += x->least_nbits;
-    part->width = part->stride = (uint32_t)floe_index_field(x->body, at, x->width_nbits);
+    part->width = (uint32_t)floe_index_field(x->body, at, x->width_nbits);
     part->stored = part->count;
 }
 
@@ -273,9 +264,8 @@ FLOE_HD floe_index_part floe_index_part_of(const floe_side_index *x, uint64_t p)
     }
     part.place = x->form == FLOE_INDEX_LENGTHS ? x->begin : floe_index_field(x->body, 64 * p, 64);
     part.stored = x->form == FLOE_INDEX_LENGTHS ? part.count : part.count - 1;
-    part.at = 32 * floe_index_lengths_at(x) + (part.first - (x->form == FLOE_INDEX_LENGTHS ? 0 : p)) * x->length_stride;
+    part.at = 32 * floe_index_lengths_at(x) + (part.first - (x->form == FLOE_INDEX_LENGTHS ? 0 : p)) * x->length_nbits;
     part.width = x->length_nbits;
-    part.stride = x->length_stride;
     part.least = 0;
     return part;
 }
@@ -289,7 +279,7 @@ FLOE_HD uint64_t floe_index_part_end(const floe_side_index *x, uint64_t p)
 /* Length k of a partition, k < stored, beyond part->least. */
 FLOE_HD uint64_t floe_index_extra(const floe_side_index *x, const floe_index_part *part, uint64_t k)
 {
-    return floe_index_field(x->body, part->at + k * part->stride, part->width);
+    return floe_index_field(x->body, part->at + k * part->width, part->width);
 }
 
 /* The word behind the lengths of a packed partition. */
@@ -332,7 +322,7 @@ FLOE_HD bool floe_index_rests_are_zero(const floe_side_index *x, uint64_t p, con
         return false;
     if (x->form != FLOE_INDEX_PACKED && p + 1 < x->npartitions)
         return true;
-    return floe_index_rest_is_zero(x, part->at + part->stored * part->stride);
+    return floe_index_rest_is_zero(x, part->at + part->stored * part->width);
 }
 
 typedef enum floe_index_fault {

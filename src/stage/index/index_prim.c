@@ -42,7 +42,7 @@ static void take_build(floe_index_build *b, floe_arena *a)
 
 static void take_read(floe_index_read *r, floe_arena *a)
 {
-    r->wrong = floe_arena_take(a, r->index.nchunks, sizeof *r->wrong); /* partitions are no more */
+    r->wrong = floe_arena_take(a, r->plan.nchunks, sizeof *r->wrong); /* partitions are no more */
     r->worst = floe_arena_take(a, 1, sizeof *r->worst);
 }
 
@@ -65,7 +65,7 @@ floe_status floe_index_prim_workspace(const floe_prim *p, const floe_index_spec 
     floe_index_read r = {.places = NULL};
     uint64_t prims;
     FLOE_TRY(floe_index_prim_plan(spec, nblocks, 0, &b.plan, err));
-    r.index = b.plan;
+    r.plan = b.plan;
     FLOE_TRY(prim_nbytes(p, b.plan.nchunks, &prims, err));
     take_build(&b, &build);
     take_read(&r, &read);
@@ -127,7 +127,7 @@ floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *sp
 
 static floe_status read_lengths(const floe_prim *p, const floe_index_read *r, floe_error *err)
 {
-    const uint64_t n = r->index.nchunks;
+    const uint64_t n = r->plan.nchunks;
     FLOE_TRY(floe_index_read_length_map(p, r, n, err));
     FLOE_TRY(
         floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, r->places + 1, n}, r->places + 1, err));
@@ -137,7 +137,7 @@ static floe_status read_lengths(const floe_prim *p, const floe_index_read *r, fl
 static floe_status read_all(const floe_prim *p, floe_index_read *r, floe_error *err)
 {
     floe_arena arena = floe_arena_of(p->workspace, p->workspace_nbytes);
-    const floe_side_index *x = &r->index;
+    const floe_side_index *x = &r->plan;
     const bool lengths = x->form == FLOE_INDEX_LENGTHS;
     floe_prim rest;
     take_read(r, &arena);
@@ -150,18 +150,11 @@ static floe_status read_all(const floe_prim *p, floe_index_read *r, floe_error *
     return floe_index_read_end_map(&rest, r, 1, err);
 }
 
-floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
-                                   floe_index_report *report, floe_error *err)
-{
-    floe_index_read r = {.index = *index, .places = places, .report = report};
-    return read_all(p, &r, err);
-}
-
 floe_status floe_index_prim_decode_opened(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
                                           const floe_side_index *opened, uint64_t *places, floe_index_report *report,
                                           floe_error *err)
 {
     floe_index_read r = {.opened = opened, .places = places, .report = report};
-    FLOE_TRY(floe_index_prim_plan(spec, nblocks, 0, &r.index, err));
+    FLOE_TRY(floe_index_prim_plan(spec, nblocks, 0, &r.plan, err));
     return read_all(p, &r, err);
 }

@@ -40,13 +40,9 @@ typedef struct floe_index_target {
 floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const floe_index_blocks *blocks,
                                    uint32_t block_most, const floe_index_target *to, floe_error *err);
 
-/* floe_side_index_decode. index: as floe_side_index_open or floe_side_index_of_lengths gave it, with the body where p works.
- * The report has FORMAT where the index lies; places are then written, but of no use. */
-floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
-                                   floe_index_report *report, floe_error *err);
-
-/* The same of an index whose header the backend has read (floe_index_open_as in index_prim_math.h, with the plan of this spec
- * and these blocks). opened is of its memory; without partitions, it is the FORMAT that the report has, too. */
+/* floe_side_index_decode, of an index whose header the backend has read (floe_index_open_as in index_prim_math.h, with the plan of
+ * this spec and these blocks). opened is of its memory. The report has FORMAT where the index lies, or opened has no partitions;
+ * places are then written, but of no use. */
 floe_status floe_index_prim_decode_opened(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
                                           const floe_side_index *opened, uint64_t *places, floe_index_report *report,
                                           floe_error *err);

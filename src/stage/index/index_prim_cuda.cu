@@ -18,16 +18,16 @@ namespace
 /* A warp takes every so-many-th partition, 32 chunks at a time. */
 __global__ void __launch_bounds__(FLOE_PRIM_BLOCK) index_partitions_kernel(const floe_index_read r)
 {
-    const floe_side_index index = floe_index_read_of(&r), *x = &index;
+    const floe_side_index index = *r.opened, *x = &index;
     const uint64_t step = (uint64_t)gridDim.x * (FLOE_PRIM_BLOCK / FLOE_WARP);
     uint64_t p = ((uint64_t)blockIdx.x * FLOE_PRIM_BLOCK + threadIdx.x) / FLOE_WARP;
-    for (; p < r.index.npartitions; p += step) {
+    for (; p < r.plan.npartitions; p += step) {
         floe_index_part part = {};
         uint64_t end = 0, place, length;
         bool good = x->npartitions > 0 && floe_index_warp_begin(x, p, &part, &end);
         uint64_t sum = part.place;
-        const uint64_t first = p * floe_index_partition_chunks(&r.index);
-        const uint64_t count = floe_min64(floe_index_partition_chunks(&r.index), r.index.nchunks - first);
+        const uint64_t first = p * floe_index_partition_chunks(&r.plan);
+        const uint64_t count = floe_min64(floe_index_partition_chunks(&r.plan), r.plan.nchunks - first);
         for (uint64_t at = 0; at < count; at += FLOE_WARP) {
             good = good && floe_index_warp_chunks(x, &part, end, at, &sum, &place, &length);
             if (at + floe_lane() < count)
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(FLOE_PRIM_BLOCK) index_partitions_kernel(const
 extern "C" int floe_index_read_part_map_cuda(const floe_index_read *job, uint64_t n, void *stream);
 extern "C" int floe_index_read_part_map_cuda(const floe_index_read *job, uint64_t n, void *stream)
 {
-    if (job->index.form == FLOE_INDEX_OFFSETS)
+    if (job->plan.form == FLOE_INDEX_OFFSETS)
         return floe_prim_map_cuda<floe_index_read, floe_index_read_part>(job, n, stream);
     if (n == 0)
         return (int)cudaSuccess;

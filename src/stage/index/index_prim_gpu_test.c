@@ -18,6 +18,7 @@ typedef struct side {
     bool gpu;
     uint16_t *lengths;
     uint8_t *index;
+    floe_side_index *opened;
     uint64_t *places;
     floe_index_report *report;
 } side;
@@ -55,6 +56,7 @@ static int open_sides(void **state)
         s->prim.workspace = take(g, s->prim.workspace_nbytes);
         s->lengths = take(g, MOST * sizeof *s->lengths);
         s->index = take(g, 16 * MOST + 1024);
+        s->opened = take(g, sizeof *s->opened);
         s->places = take(g, (MOST + 1) * sizeof *s->places);
         s->report = take(g, sizeof *s->report);
     }
@@ -65,7 +67,8 @@ static int close_sides(void **state)
 {
     (void)state;
     for (int g = 0; g < 2; g++) {
-        void *all[] = {sides[g].prim.workspace, sides[g].lengths, sides[g].index, sides[g].places, sides[g].report};
+        void *all[] = {sides[g].prim.workspace, sides[g].lengths, sides[g].index,
+                       sides[g].opened,         sides[g].places,  sides[g].report};
         for (size_t i = 0; i < HOSTILE_COUNT(all); i++)
             if (g)
                 CU(cudaFree(all[i]));
@@ -112,7 +115,9 @@ static floe_status decode_on(const side *s, const uint8_t *index, uint64_t nbyte
         return FLOE_ERR_LIMIT;
     copy(s->gpu, s->index, index, (size_t)nbytes);
     x.body = s->index + FLOE_INDEX_HEADER_NBYTES;
-    if (floe_index_prim_decode(&s->prim, &x, s->places, s->report, &err) != FLOE_OK)
+    copy(s->gpu, s->opened, &x, sizeof x);
+    const floe_index_spec spec = {x.form, x.chunk, x.partition};
+    if (floe_index_prim_decode_opened(&s->prim, &spec, x.nblocks, s->opened, s->places, s->report, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     const floe_index_report r = report_of(s);
     copy(s->gpu, places, s->places, (size_t)(x.nchunks + 1) * sizeof *places);

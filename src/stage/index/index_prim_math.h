@@ -67,7 +67,7 @@ FLOE_HD void floe_index_build_need(const floe_index_build *b, uint64_t p)
         least = floe_min64(least, length);
         most = floe_max64(most, length);
     }
-    const uint32_t width = floe_index_nbits(most - least);
+    const uint32_t width = floe_bit_length(most - least);
     b->needs[FLOE_INDEX_MOST_LENGTH][p] = most;
     b->needs[FLOE_INDEX_MOST_LEAST][p] = least;
     b->needs[FLOE_INDEX_MOST_WIDTH][p] = width;
@@ -85,18 +85,17 @@ FLOE_HD void floe_index_build_widths(const floe_index_build *b, floe_side_index 
 {
     const bool lengths = x->form == FLOE_INDEX_LENGTHS || x->form == FLOE_INDEX_HYBRID;
     if (x->form != FLOE_INDEX_PACKED) {
-        x->length_nbits = x->length_stride =
-            lengths ? floe_index_length_nbits(x->nchunks ? b->most[FLOE_INDEX_MOST_LENGTH] : 0) : 0;
+        x->length_nbits = lengths ? floe_index_length_nbits(x->nchunks ? b->most[FLOE_INDEX_MOST_LENGTH] : 0) : 0;
         x->body_nwords = floe_index_fixed_nwords(x);
         return;
     }
     if (x->npartitions == 0)
         return;
     const uint64_t last = x->npartitions - 1;
-    x->offset_nbits = floe_index_nbits(b->offsets[last * x->partition]);
-    x->at_nbits = floe_index_nbits(b->at[last]);
-    x->least_nbits = floe_index_nbits(b->most[FLOE_INDEX_MOST_LEAST]);
-    x->width_nbits = floe_index_nbits(b->most[FLOE_INDEX_MOST_WIDTH]);
+    x->offset_nbits = floe_bit_length(b->offsets[last * x->partition]);
+    x->at_nbits = floe_bit_length(b->at[last]);
+    x->least_nbits = floe_bit_length(b->most[FLOE_INDEX_MOST_LEAST]);
+    x->width_nbits = floe_bit_length(b->most[FLOE_INDEX_MOST_WIDTH]);
     x->body_nwords = floe_index_lengths_at(x) + b->at[x->npartitions];
 }
 
@@ -236,19 +235,17 @@ FLOE_HD floe_side_index floe_index_open_as(const floe_side_index *plan, const vo
 /* ---- decoding: lengths alone ------------------------------------------------------------------------------------- */
 
 typedef struct floe_index_read {
-    floe_side_index index;         /* all of it, or, where the backend has opened it, its plan */
-    const floe_side_index *opened; /* NULL, or what floe_index_open_as made of it */
+    floe_side_index plan;
+    const floe_side_index *opened; /* what floe_index_open_as made of it: in memory of the backend */
     uint64_t *places;
     uint32_t *wrong; /* flags, one an index of the map; what a reduction finds of them is in worst */
     uint32_t *worst;
     floe_index_report *report;
 } floe_index_read;
 
-FLOE_HD floe_side_index floe_index_read_of(const floe_index_read *r) { return r->opened ? *r->opened : r->index; }
-
 FLOE_HD void floe_index_read_length(const floe_index_read *r, uint64_t i)
 {
-    const floe_side_index x = floe_index_read_of(r);
+    const floe_side_index x = *r->opened;
     if (i == 0)
         r->places[0] = x.begin;
     r->places[i + 1] = 0;
@@ -264,7 +261,7 @@ FLOE_HD void floe_index_read_length(const floe_index_read *r, uint64_t i)
 /* Sums from the first length on. A step is below 2^62, as is the end: what wraps has been beyond the end before. */
 FLOE_HD void floe_index_read_place(const floe_index_read *r, uint64_t i)
 {
-    const floe_side_index x = floe_index_read_of(r);
+    const floe_side_index x = *r->opened;
     const uint64_t sum = r->places[i + 1], all = x.end - x.begin;
     r->wrong[i] |= i + 1 < x.nchunks ? sum > all : sum != all;
     r->places[i + 1] = x.begin + sum;
@@ -275,16 +272,16 @@ FLOE_HD void floe_index_read_end(const floe_index_read *r, uint64_t i)
     (void)i;
     r->report->nbytes = 0;
     r->report->reserved = 0;
-    r->report->status = r->index.nchunks && *r->worst ? FLOE_ERR_FORMAT : FLOE_OK;
-    r->places[r->index.nchunks] = floe_index_read_of(r).end;
+    r->report->status = r->plan.nchunks && *r->worst ? FLOE_ERR_FORMAT : FLOE_OK;
+    r->places[r->plan.nchunks] = r->opened->end;
 }
 
 /* One partition by one thread. */
 FLOE_HD void floe_index_read_part(const floe_index_read *r, uint64_t p)
 {
-    const floe_side_index index = floe_index_read_of(r), *x = &index;
-    const uint64_t chunks = floe_index_partition_chunks(&r->index), first = p * chunks;
-    const uint64_t count = floe_min64(chunks, r->index.nchunks - first);
+    const floe_side_index index = *r->opened, *x = &index;
+    const uint64_t chunks = floe_index_partition_chunks(&r->plan), first = p * chunks;
+    const uint64_t count = floe_min64(chunks, r->plan.nchunks - first);
     floe_index_part part;
     r->wrong[p] = x->npartitions == 0;
     if (!r->wrong[p]) {

@@ -191,31 +191,33 @@ static void the_example(void **unused)
     free(b.data);
 }
 
-/* Lengths that another format keeps among other bits: those of the tiles of codec lorenzo. */
-static void lengths_of_others(void **unused)
+/* Lengths alone, of more chunks than a task has: their sum must be the end. */
+static void sums_of_lengths(void **unused)
 {
     enum { N = 20000 };
-    static uint32_t words[N];
+    static uint16_t blocks[N];
     static uint64_t want[N + 1], got[N + 1];
-    uint64_t state = 5, sum = 0;
+    const floe_index_spec spec = {FLOE_INDEX_LENGTHS, 1, 0};
+    uint64_t state = 5, used;
     floe_error err;
     (void)unused;
     for (uint64_t i = 0; i < N; i++) {
-        words[i] = (uint32_t)hostile_random(&state); /* the high half is something else */
-        want[i] = sum;
-        sum += words[i] & 0xFFFF;
+        blocks[i] = (uint16_t)hostile_random(&state);
+        want[i + 1] = want[i] + blocks[i];
     }
-    want[N] = sum;
+    bytes b = encode(&spec, blocks, N, 0);
     for (uint32_t threads = 1; threads <= 2; threads++) {
         const floe_cpu cpu = {.threads = threads, .isa = FLOE_ISA_PLAIN};
-        floe_side_index x = floe_side_index_of_lengths(words, N, N, 16, 32, sum);
+        floe_side_index x;
+        assert_int_equal(floe_side_index_open(b.data, b.nbytes, UINT64_MAX, &x, &used, &err), FLOE_OK);
         assert_int_equal(floe_side_index_decode(&cpu, &x, got, &err), FLOE_OK);
         assert_memory_equal(got, want, sizeof want);
-        x.end = sum - 1;
+        x.end = want[N] - 1;
         assert_int_equal(floe_side_index_decode(&cpu, &x, got, &err), FLOE_ERR_FORMAT);
-        x.end = sum + 1;
+        x.end = want[N] + 1;
         assert_int_equal(floe_side_index_decode(&cpu, &x, got, &err), FLOE_ERR_FORMAT);
     }
+    free(b.data);
 }
 
 static void what_cannot_be_asked(void **unused)
@@ -400,7 +402,7 @@ int main(void)
         cmocka_unit_test(widths_are_found),
         cmocka_unit_test(sizes_are_those_of_the_forms),
         cmocka_unit_test(the_example),
-        cmocka_unit_test(lengths_of_others),
+        cmocka_unit_test(sums_of_lengths),
         cmocka_unit_test(what_cannot_be_asked),
         cmocka_unit_test(lies_are_found),
         cmocka_unit_test(cut_short),

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/mask/mask.h"
 
-static uint32_t popcount(uint32_t v)
-{
-    uint32_t n = 0;
-    for (; v; v &= v - 1)
-        n++;
-    return n;
-}
-
 uint32_t floe_mask_encode(const floe_mask mask, const floe_mask parent, uint32_t nsteps, uint32_t *words)
 {
     uint32_t n = 2 * nsteps;
@@ -67,6 +59,7 @@ uint32_t floe_mask_count(const floe_mask mask, uint32_t nsteps)
     uint32_t n = 0;
     for (uint32_t s = 0; s < nsteps; s++)
         for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
-            n += popcount(mask[s][g]);
+            for (uint32_t rest = mask[s][g]; rest; rest &= rest - 1)
+                n++;
     return n;
 }

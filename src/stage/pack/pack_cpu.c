@@ -19,14 +19,6 @@ static void plane_cursors_of(const floe_step *step, plane_cursors *c)
     }
 }
 
-static uint32_t width_bits(uint32_t spread)
-{
-    uint32_t n = 0;
-    while (spread >> n)
-        n++;
-    return n;
-}
-
 static void widths_range(const floe_step *step, uint32_t *least, uint32_t *most)
 {
     *least = step->present ? FLOE_REAL_BITS : 0;
@@ -43,7 +35,7 @@ uint32_t FLOE_V(floe_pack_encode_step)(const floe_step *step, uint32_t *words, u
 {
     uint32_t least, most, n = 0;
     widths_range(step, &least, &most);
-    uint32_t planes = width_bits(most - least), flat = step->flat == 0 ? 0 : step->flat == step->present ? 1 : 2;
+    uint32_t planes = floe_bit_length(most - least), flat = step->flat == 0 ? 0 : step->flat == step->present ? 1 : 2;
     *descriptor =
         (uint16_t)(least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | flat << FLOE_PACK_FLAT_SHIFT);
     if (flat == 2)

@@ -6,7 +6,6 @@
 #include "base/try.h"
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
-#include "stage/index/index.h"
 
 /* Tiles of one task: enough to be worth the dispatch, few enough to keep all workers busy. */
 enum { TASK_TILES = 8 };
@@ -18,7 +17,7 @@ typedef struct decoder {
     floe_quantizer quantizer;
     floe_lorenzo_chunk chunk;
     const uint8_t *src;
-    uint64_t *places; /* word of each tile in the payload, and where the last one ends */
+    uint64_t *places; /* word of each tile in the payload */
     uint32_t *entries;
     floe_error *errors; /* of each worker: its failure of the first tile, if any */
     uint64_t *failed;   /* of each worker: that tile; UINT64_MAX: none */
@@ -37,7 +36,7 @@ static void take_scratch(decoder *d, uint64_t ntiles, floe_arena *arena)
     d->workers = floe_arena_take(arena, d->nworkers, d->worker_nbytes);
     d->errors = floe_arena_take(arena, d->nworkers, sizeof *d->errors);
     d->failed = floe_arena_take(arena, d->nworkers, sizeof *d->failed);
-    d->places = floe_arena_take(arena, ntiles + 1, sizeof *d->places);
+    d->places = floe_arena_take(arena, ntiles, sizeof *d->places);
     d->entries = floe_arena_take(arena, ntiles, sizeof *d->entries);
     d->book = floe_arena_take(arena, 1, sizeof *d->book);
     d->huffman = floe_arena_take(arena, 1, sizeof *d->huffman);
@@ -100,16 +99,17 @@ static floe_status read_book(decoder *d, floe_error *err)
     return FLOE_OK;
 }
 
-/* The entries are an index of lengths: where each tile's words begin is the sum of those before. */
-static floe_status read_entries(decoder *d, const floe_cpu *cpu, floe_error *err)
+/* Where each tile's words begin is the sum of those before. */
+static floe_status read_entries(decoder *d, floe_error *err)
 {
-    const uint64_t ntiles = d->chunk.ntiles, nwords = d->chunk.payload_nwords;
-    const floe_side_index index =
-        floe_side_index_of_lengths(d->src + d->chunk.entries_at, ntiles, ntiles, 16, 32, nwords);
-    floe_words_load(d->entries, d->src + d->chunk.entries_at, ntiles);
-    if (floe_side_index_decode(cpu, &index, d->places, err) != FLOE_OK)
-        return floe_fail(err, FLOE_ERR_FORMAT, "the tiles do not add up to the chunk's %llu words",
-                         (unsigned long long)nwords);
+    uint64_t nwords = 0;
+    floe_words_load(d->entries, d->src + d->chunk.entries_at, d->chunk.ntiles);
+    for (uint64_t i = 0; i < d->chunk.ntiles; i++) {
+        d->places[i] = nwords;
+        nwords += d->entries[i] & FLOE_TILE_NWORDS_MASK;
+    }
+    FLOE_CHECK(err, nwords == d->chunk.payload_nwords, FLOE_ERR_FORMAT,
+               "the tiles do not add up to the chunk's %llu words", (unsigned long long)d->chunk.payload_nwords);
     return FLOE_OK;
 }
 
@@ -175,7 +175,7 @@ floe_status floe_lorenzo_decompress(const floe_chunk_decode *c, floe_error *err)
     FLOE_TRY(read_table(&d, c->dtype, err));
     if (d.chunk.encoder == FLOE_LORENZO_HUFFMAN)
         FLOE_TRY(read_book(&d, err));
-    FLOE_TRY(read_entries(&d, c->cpu, err));
+    FLOE_TRY(read_entries(&d, err));
     d.quantizer = (floe_quantizer){.kind = d.chunk.kind,
                                    .step = d.chunk.step,
                                    .table = d.table,

@@ -30,7 +30,7 @@ FLOE_DEV void find_need(const floe_zfp_grid_encode &call, const floe_zfp_dev_chu
     const uint32_t length = mine ? (uint32_t)((i + 1 < nindex ? offsets[i + 1] : end) - offsets[i]) : 0;
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, length);
     const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, mine ? length : UINT32_MAX);
-    const uint32_t width = floe_index_nbits(most - least);
+    const uint32_t width = floe_bit_length(most - least);
     if (floe_lane() > 0)
         return;
     floe_zfp_parts_of(call, number, FLOE_ZFP_PART_LEAST)[p] = least;

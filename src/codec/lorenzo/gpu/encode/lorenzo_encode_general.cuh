@@ -299,8 +299,6 @@ template <int RANK> FLOE_DEV uint32_t choose_mode_general(const floe_int *q, uin
     return best;
 }
 
-FLOE_DEV uint32_t width_of(floe_uint bits) { return floe_huffman_bit_length(bits); }
-
 /* Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. by_sum: as
  * floe_lorenzo_begin has it. */
 template <int RANK>
@@ -310,7 +308,7 @@ FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint3
     enum { PLANE = walk<RANK>::PLANE };
     floe_uint p[GROUP];
     const candidates c = candidates_of<RANK>(q, valid, mode, w, p);
-    const uint32_t deep = width_of(c.deep_bits), flat = width_of(c.flat_bits);
+    const uint32_t deep = floe_bit_length(c.deep_bits), flat = floe_bit_length(c.flat_bits);
     const bool choice = flat < deep || (by_sum && flat == deep && c.flat_sum < c.deep_sum);
     const uint32_t width = choice ? flat : deep;
     floe_uint last[PLANE];
