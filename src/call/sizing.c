@@ -41,11 +41,18 @@ static bool add_records(const floe_header *h, const floe_chunk_kind *kind, uint6
            floe_add64(s->stream_nbytes, records, &s->stream_nbytes);
 }
 
+static uint64_t most_to_read(const floe_header *h, const floe_chunk_kind *kind)
+{
+    const floe_codec_ops *codec = floe_codec_of(h->codec);
+    const floe_codec_params lossless = {.dtype = h->dtype, .mode = FLOE_BOUND_LOSSLESS};
+    return codec->most ? codec->most(h->dtype, h->rank, kind->extent) : codec->bound(&lossless, h->rank, kind->extent);
+}
+
 static bool kind_to_read(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
 {
     if (!add_records(h, kind, floe_codec_of(h->codec)->least(h->rank, kind->extent), s))
         s->stream_nbytes = UINT64_MAX; /* which no stream has */
-    const uint64_t most = floe_codec_of(h->codec)->most(h->dtype, h->rank, kind->extent);
+    const uint64_t most = most_to_read(h, kind);
     const size_t scratch = floe_codec_of(h->codec)->decode_workspace(cpu, h->dtype, h->rank, kind->extent);
     s->payload_nbytes = floe_max64(s->payload_nbytes, most);
     s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;

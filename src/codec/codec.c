@@ -7,7 +7,7 @@
 
 #include "codec/interp/interp_chunk.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
-#include "codec/wavelet/wavelet_codec.h"
+#include "codec/wavelet/wavelet_chunk.h"
 #include "codec/zfp/chunk/zfp_chunk.h"
 #include "field/dtype_math.h"
 #include "stage/quantizer/quantizer_init_math.h"

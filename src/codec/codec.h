@@ -86,6 +86,7 @@ typedef struct floe_codec_ops {
     floe_codec id;
     const char *name;
     bool integers_on_gpu; /* its kernels take them, where there are any */
+    bool reals_alone;     /* takes no integers */
     bool sampled;         /* AUTO tries it on a sample, where it does so (call/choice.c) */
     bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
     bool finds_damage;    /* decoding takes `lost` */
@@ -97,7 +98,8 @@ typedef struct floe_codec_ops {
     void (*units)(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
     /* The most bytes that a chunk of these params can take; 0 on overflow. */
     uint64_t (*bound)(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
-    /* The fewest and the most bytes that a chunk can be decoded from, whatever its params. 0 for the most: on overflow. */
+    /* The fewest and the most bytes that a chunk can be decoded from, whatever its params. 0 for the most: on overflow. most NULL: the bound of a
+     * lossless chunk. */
     uint64_t (*least)(uint32_t rank, const uint64_t *extent);
     uint64_t (*most)(floe_dtype dtype, uint32_t rank, const uint64_t *extent);
     /* Scratch for encoding or decoding; 0 on overflow. Decoding alone: a small multiple of the least, and what threads take. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec wavelet on a chunk; the contract of each function is in codec.h. docs/format/wavelet.md. */
+/* Codec wavelet: its row of the table, and what it does to a chunk; the contract of each function is in codec.h. docs/format/wavelet.md. */
 #ifndef FLOE_CODEC_WAVELET_WAVELET_CHUNK_H
 #define FLOE_CODEC_WAVELET_WAVELET_CHUNK_H
 
 #include "codec/codec.h"
+
+extern const floe_codec_ops floe_wavelet_codec;
 
 uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,

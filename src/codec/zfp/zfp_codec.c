@@ -4,12 +4,6 @@
 #include "codec/zfp/chunk/zfp_chunk.h"
 #include "codec/zfp/gpu/zfp_grid.h"
 
-static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
-{
-    const floe_codec_params any = {.dtype = dtype, .mode = FLOE_BOUND_LOSSLESS};
-    return floe_zfp_bound(&any, rank, extent);
-}
-
 /* A rate that this type and rank have. */
 static floe_status check(const floe_field *layout, const floe_params *params, floe_error *err)
 {
@@ -27,7 +21,6 @@ const floe_codec_ops floe_zfp_codec = {
     .units = floe_codec_tile_units,
     .bound = floe_zfp_bound,
     .least = floe_zfp_least,
-    .most = most,
     .workspace = floe_zfp_workspace,
     .decode_workspace = floe_zfp_decode_workspace,
     .encode = floe_zfp_chunk_compress,
