@@ -2,29 +2,18 @@
 #include "stage/wavelet/wavelet.h"
 
 #include "field/dtype_math.h"
-#include "stage/wavelet/wavelet_columns.h"
 #include "stage/wavelet/wavelet_values.h"
 
 const floe_wavelet_ops *floe_wavelet_ops_of(floe_dtype dtype, floe_isa isa)
 {
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return floe_dtype_is_narrow(dtype) ? &floe_wavelet_ops_f32_avx2 : &floe_wavelet_ops_f64_avx2;
-#else
-    (void)isa;
-#endif
-    return floe_dtype_is_narrow(dtype) ? &floe_wavelet_ops_f32_plain : &floe_wavelet_ops_f64_plain;
+    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_wavelet_ops_f32)
+                                       : FLOE_BY_ISA(isa, &floe_wavelet_ops_f64);
 }
 
 const floe_wavelet_value_ops *floe_wavelet_value_ops_of(floe_dtype dtype, floe_isa isa)
 {
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (isa == FLOE_ISA_AVX2)
-        return floe_dtype_is_narrow(dtype) ? &floe_wavelet_value_ops_f32_avx2 : &floe_wavelet_value_ops_f64_avx2;
-#else
-    (void)isa;
-#endif
-    return floe_dtype_is_narrow(dtype) ? &floe_wavelet_value_ops_f32_plain : &floe_wavelet_value_ops_f64_plain;
+    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_wavelet_value_ops_f32)
+                                       : FLOE_BY_ISA(isa, &floe_wavelet_value_ops_f64);
 }
 
 uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p)

@@ -27,6 +27,18 @@ typedef struct floe_wavelet_pass {
     uint64_t first, end; /* inverse: points of the axis that are wanted; end 0: all */
 } floe_wavelet_pass;
 
+/* How lines are dealt to tasks. */
+enum {
+    FLOE_WAVELET_COLUMNS = 64, /* a task's lines side by side, as long as they fit a cache of 256 KiB */
+    FLOE_WAVELET_COLUMNS_LEAST = 16,
+    FLOE_WAVELET_TASK_ROWS = 16, /* lines of a task along the last axis */
+    FLOE_WAVELET_HALO = 4        /* points of a parity around a line that stencils reach */
+};
+static inline uint64_t floe_wavelet_columns(const floe_wavelet_pass *p)
+{
+    const uint64_t most = p->n[p->axis] <= FLOE_WAVELET_SHORT ? FLOE_WAVELET_COLUMNS : FLOE_WAVELET_COLUMNS_LEAST;
+    return p->axis == 3 ? 1 : floe_min64(p->n[3], most);
+}
 uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p);
 /* Reals of scratch that a task takes. */
 uint64_t floe_wavelet_task_reals(const floe_wavelet_pass *p);

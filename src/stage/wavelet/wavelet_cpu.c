@@ -3,7 +3,7 @@
  * sum is a loop over contiguous values, whether lines are many or one. */
 #include "stage/quantizer/quantizer_math.h"
 #include "stage/wavelet/wavelet_banks.h"
-#include "stage/wavelet/wavelet_columns.h"
+#include "stage/wavelet/wavelet.h"
 
 /* The lines of a task: at, `width` side by side, `row` from one point of a line to the next. */
 typedef struct lines {
