@@ -5,6 +5,7 @@
 
 #include "codec/wavelet/wavelet_bands.h"
 #include "codec/wavelet/wavelet_chunk.h"
+#include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
 #include "stage/interp/interp.h"
@@ -54,6 +55,15 @@ void floe_wavelet_center_set(floe_wavelet_encoder *e, double min, double max);
 void floe_wavelet_array_take(floe_wavelet_encoder *e);
 /* NaN in the array becomes what its neighbours let expect, or 0 where all are NaN. */
 void floe_wavelet_array_fill(floe_wavelet_encoder *e);
+/* What that is made of, wherever the array is: run does a job; of marks it clears *holes where there are none, so that coarser levels are left
+ * out, if it knows. */
+typedef struct floe_wavelet_filling {
+    floe_status (*run)(void *user, const floe_wavelet_fill_job *job, bool *holes);
+    void *user;
+    floe_wavelet_fill_level array; /* holes: two bytes for each value, and a few */
+    uint8_t *values;               /* of coarse levels: as many as the array has, and a few */
+} floe_wavelet_filling;
+floe_status floe_wavelet_fill(const floe_wavelet_filling *f);
 
 /* Codes of step i that are too large are cut, and what is near them becomes literals, unless they are more than this: then the step is left
  * out, with all coarser ones. */

@@ -3,69 +3,62 @@
 #include <string.h>
 
 #include "codec/wavelet/wavelet_encoder.h"
-#include "codec/wavelet/wavelet_fill_math.h"
 
-typedef floe_wavelet_encoder encoder;
 typedef floe_wavelet_fill_level level;
 
-static uint64_t mark_holes(const level *l)
+enum { LEVELS = 32 };
+
+static floe_status fill_do(const floe_wavelet_filling *f, floe_wavelet_fill_what what, const level *l, bool *holes)
 {
-    const uint64_t count = floe_interp_points(l->n);
-    uint64_t nholes = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const double v = floe_wavelet_fill_value(l, i);
-        l->holes[i] = v != v;
-        nholes += l->holes[i];
+    const bool pair = what == FLOE_WAVELET_FILL_COARSEN || what == FLOE_WAVELET_FILL_REFINE;
+    const floe_wavelet_fill_job job = {.what = what, .level = *l, .coarse = l[pair]};
+    return f->run(f->user, &job, holes);
+}
+
+/* Coarse levels lie behind one another in values and holes. */
+floe_status floe_wavelet_fill(const floe_wavelet_filling *f)
+{
+    level levels[LEVELS] = {f->array};
+    uint8_t *values = f->values;
+    uint32_t n = 0;
+    for (;; n++) {
+        const uint64_t count = floe_interp_points(levels[n].n);
+        bool some = true;
+        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_MARK, &levels[n], &some));
+        if (count == 1 || !some)
+            break;
+        levels[n + 1] = (level){.values = values, .holes = levels[n].holes + count, .narrow = f->array.narrow};
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            levels[n + 1].n[a] = (levels[n].n[a] + 1) / 2;
+        values += floe_interp_points(levels[n + 1].n) * (f->array.narrow ? sizeof(float) : sizeof(double));
+        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_COARSEN, &levels[n], NULL));
     }
-    return nholes;
-}
-
-typedef void point_fn(const level *l, const level *other, const uint64_t *at);
-static void visit_points(const level *l, const level *other, const uint64_t *n, point_fn *visit)
-{
-    uint64_t at[FLOE_INTERP_RANK];
-    for (at[0] = 0; at[0] < n[0]; at[0]++)
-        for (at[1] = 0; at[1] < n[1]; at[1]++)
-            for (at[2] = 0; at[2] < n[2]; at[2]++)
-                for (at[3] = 0; at[3] < n[3]; at[3]++)
-                    visit(l, other, at);
-}
-
-static void relax_even(const level *l, const level *unused, const uint64_t *at)
-{
-    (void)unused;
-    floe_wavelet_fill_relax(l, 0, at);
-}
-static void relax_odd(const level *l, const level *unused, const uint64_t *at)
-{
-    (void)unused;
-    floe_wavelet_fill_relax(l, 1, at);
-}
-
-/* Coarse levels lie behind one another in `values` and `holes`. */
-static void fill_level(const level *l, uint8_t *values, uint8_t *holes, size_t size)
-{
-    const uint64_t count = floe_interp_points(l->n), nholes = mark_holes(l);
-    level coarse = {.values = values, .holes = holes, .narrow = l->narrow};
-    if (nholes == 0)
-        return;
-    if (count == 1) {
-        floe_wavelet_fill_set(l, 0, 0);
-        return;
+    FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_ZERO, &levels[n], NULL));
+    while (n-- > 0) {
+        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_REFINE, &levels[n], NULL));
+        for (int k = 0; k < FLOE_WAVELET_FILL_PASSES; k++)
+            FLOE_TRY(fill_do(f, k % 2 ? FLOE_WAVELET_FILL_ODD : FLOE_WAVELET_FILL_EVEN, &levels[n], NULL));
     }
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        coarse.n[a] = (l->n[a] + 1) / 2;
-    const uint64_t n = floe_interp_points(coarse.n);
-    visit_points(l, &coarse, coarse.n, floe_wavelet_fill_coarsen);
-    fill_level(&coarse, values + n * size, holes + n, size);
-    visit_points(l, &coarse, l->n, floe_wavelet_fill_refine);
-    for (int k = 0; k < FLOE_WAVELET_FILL_PASSES; k++)
-        visit_points(l, NULL, l->n, k % 2 ? relax_odd : relax_even);
+    return FLOE_OK;
 }
 
-void floe_wavelet_array_fill(encoder *e)
+static floe_status fill_points(void *unused, const floe_wavelet_fill_job *j, bool *holes)
 {
-    level l = {.values = e->bands.array, .holes = e->records, .narrow = e->narrow};
-    memcpy(l.n, e->chunk.plan.shape, sizeof l.n);
-    fill_level(&l, e->kept, e->records + e->ncells, e->size);
+    const uint64_t *n = j->what == FLOE_WAVELET_FILL_COARSEN ? j->coarse.n : j->level.n;
+    uint64_t i = 0, at[FLOE_INTERP_RANK] = {0};
+    (void)unused;
+    do
+        floe_wavelet_fill_point(j, i++, at);
+    while (floe_interp_next_point(n, at));
+    if (j->what == FLOE_WAVELET_FILL_MARK)
+        *holes = memchr(j->level.holes, true, i);
+    return FLOE_OK;
+}
+
+void floe_wavelet_array_fill(floe_wavelet_encoder *e)
+{
+    floe_wavelet_filling f = {.run = fill_points, .values = e->kept};
+    f.array = (level){.values = e->bands.array, .holes = e->records, .narrow = e->narrow};
+    memcpy(f.array.n, e->chunk.plan.shape, sizeof f.array.n);
+    floe_wavelet_fill(&f);
 }

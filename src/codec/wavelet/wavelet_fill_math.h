@@ -16,6 +16,21 @@ typedef struct floe_wavelet_fill_level {
     bool narrow;
 } floe_wavelet_fill_level;
 
+typedef enum floe_wavelet_fill_what {
+    FLOE_WAVELET_FILL_MARK, /* values -> holes */
+    FLOE_WAVELET_FILL_COARSEN,
+    FLOE_WAVELET_FILL_REFINE,
+    FLOE_WAVELET_FILL_ZERO, /* holes become 0 */
+    FLOE_WAVELET_FILL_EVEN, /* those of a colour are relaxed */
+    FLOE_WAVELET_FILL_ODD
+} floe_wavelet_fill_what;
+/* What is done to each point of a level, or, COARSEN, of the coarse one. */
+typedef struct floe_wavelet_fill_job {
+    floe_wavelet_fill_what what;
+    floe_wavelet_fill_level level, coarse;
+    const uint32_t *status; /* of kernels */
+} floe_wavelet_fill_job;
+
 FLOE_HD double floe_wavelet_fill_value(const floe_wavelet_fill_level *l, uint64_t i)
 {
     return l->narrow ? (double)((const float *)(const void *)l->values)[i]
@@ -82,6 +97,24 @@ FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t 
             sum += floe_wavelet_fill_value(l, i + stride), count++;
     }
     floe_wavelet_fill_set(l, i, sum / count);
+}
+
+/* Point number i, at[], of those that the job does. */
+FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, uint64_t i, const uint64_t *at)
+{
+    const floe_wavelet_fill_level *l = &j->level;
+    const double v = j->what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
+    switch (j->what) {
+    case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
+    case FLOE_WAVELET_FILL_COARSEN: floe_wavelet_fill_coarsen(l, &j->coarse, at); break;
+    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(l, &j->coarse, at); break;
+    case FLOE_WAVELET_FILL_ZERO:
+        if (l->holes[i])
+            floe_wavelet_fill_set(l, i, 0);
+        break;
+    case FLOE_WAVELET_FILL_EVEN: floe_wavelet_fill_relax(l, 0, at); break;
+    case FLOE_WAVELET_FILL_ODD: floe_wavelet_fill_relax(l, 1, at); break;
+    }
 }
 
 #endif

@@ -121,11 +121,6 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
     return FLOE_OK;
 }
 
-static void decode_take(floe_codec_decode *d, floe_arena *arena)
-{
-    floe_interp_gpu_decode_take((void *)d->own.bytes, arena);
-}
-
 const floe_codec_device floe_interp_gpu = {
     .waits = true,
     .params_nbytes = sizeof(floe_codec_params),
@@ -138,7 +133,7 @@ const floe_codec_device floe_interp_gpu = {
     .estimate_workspace = floe_interp_gpu_estimate_workspace,
     .estimate = floe_interp_gpu_estimate,
     .decode_plan = decode_plan,
-    .decode_take = decode_take,
+    .decode_take = floe_interp_gpu_decode_take,
     .decode_aim = floe_codec_aim_nothing,
     .decode_open = floe_codec_open_nothing,
     .decode_start = floe_interp_gpu_decode_start,

@@ -68,7 +68,7 @@ typedef struct floe_interp_gpu_decode {
     uint64_t *cursor; /* where the next part of a chunk begins; where a list does; its number */
 } floe_interp_gpu_decode;
 
-void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a);
+void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a); /* codec_device.h */
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,

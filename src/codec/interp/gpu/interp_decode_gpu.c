@@ -23,8 +23,9 @@ typedef struct decoding {
     bool narrow;
 } decoding;
 
-void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a)
+void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
 {
+    floe_interp_gpu_decode *c = (void *)call->own.bytes;
     floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, sizeof(double), &c->s, a);
     c->s.tickets = floe_arena_take(a, FLOE_INTERP_STEPS + 1, sizeof *c->s.tickets);
     c->cursor = floe_arena_take(a, 3, sizeof *c->cursor);

@@ -37,23 +37,6 @@ __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_const
 
 /* ---- filling ----------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void fill_point(const floe_wavelet_fill_job &j, uint64_t i, const uint64_t *at)
-{
-    const floe_wavelet_fill_level &l = j.level;
-    const double v = j.what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(&l, i) : 0;
-    switch (j.what) {
-    case FLOE_WAVELET_FILL_MARK: l.holes[i] = v != v; break;
-    case FLOE_WAVELET_FILL_COARSEN: floe_wavelet_fill_coarsen(&l, &j.coarse, at); break;
-    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(&l, &j.coarse, at); break;
-    case FLOE_WAVELET_FILL_ZERO:
-        if (l.holes[i])
-            floe_wavelet_fill_set(&l, i, 0);
-        break;
-    case FLOE_WAVELET_FILL_EVEN: floe_wavelet_fill_relax(&l, 0, at); break;
-    case FLOE_WAVELET_FILL_ODD: floe_wavelet_fill_relax(&l, 1, at); break;
-    }
-}
-
 __global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_constant__ floe_wavelet_fill_job j)
 {
     const uint64_t *shape = j.what == FLOE_WAVELET_FILL_COARSEN ? j.coarse.n : j.level.n;
@@ -61,7 +44,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_cons
     for (uint64_t i = first_item(); i < n; i += item_step()) {
         uint64_t at[FLOE_INTERP_RANK];
         floe_interp_point_of(shape, i, at);
-        fill_point(j, i, at);
+        floe_wavelet_fill_point(&j, i, at);
     }
 }
 

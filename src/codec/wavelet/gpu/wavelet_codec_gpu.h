@@ -7,7 +7,6 @@
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 
 #include "codec/chunks/codec_chunks.h"
-#include "codec/wavelet/gpu/wavelet_decode_dev.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_layout.h"
 
@@ -28,8 +27,9 @@ typedef struct floe_wavelet_gpu_decode {
     floe_codec_ranks ranks; /* of blocks of records of kinds */
 } floe_wavelet_gpu_decode;
 
-floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode *c, floe_error *err);
-void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a); /* size: of a value */
+/* codec_device.h */
+floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *err);
+void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a);
 floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
 /* ---- what both directions have in common -------------------------------------------------------------------------------- */

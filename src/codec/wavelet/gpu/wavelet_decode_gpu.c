@@ -32,19 +32,24 @@ typedef struct decoding {
 
 /* ---- sizes -------------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode *c, floe_error *err)
+floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *err)
 {
+    floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
     floe_wavelet_gpu_decode_room *room = &c->room;
     floe_wavelet_needs needs;
     uint64_t shape[FLOE_INTERP_RANK];
+    *c = (floe_wavelet_gpu_decode){.cursor = NULL};
+    call->any = call->any || call->level == 0;
+    call->nchunks = floe_codec_nchunks(call->rank, call->shape, call->chunk);
+    if (call->nchunks == 0)
+        return FLOE_OK;
     FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
                FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
     for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
         shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_wavelet_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
-    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape),
-                   nsets = call->any || call->level == 0 ? FLOE_WAVELET_MARK_SETS : 0;
+    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape), nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
     room->ncells = floe_interp_points(shape);
     room->records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16);
     room->nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
@@ -52,10 +57,11 @@ floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_
     return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
-void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a)
+void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
 {
+    floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
     for (int i = 0; i < 2; i++)
-        c->array[i] = floe_arena_take(a, c->room.ncells, size);
+        c->array[i] = floe_arena_take(a, c->room.ncells, floe_dtype_size(call->dtype));
     c->records = floe_arena_take(a, c->room.records, 1);
     c->grids = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->grids);
     c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->tables);
@@ -308,53 +314,47 @@ static floe_status decode_both(decoding *d, const gathering *g)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
 
-static floe_wavelet_put_job put_job(const decoding *d)
+static floe_wavelet_kinds_job kinds_of(const decoding *d)
 {
-    floe_wavelet_put_job job = {.out = d->out,
-                                .log = d->chunk.log,
-                                .npalette = d->chunk.npalette,
-                                .tallies = d->c->ranks.tallies,
-                                .ranks = d->c->ranks.ranks,
-                                .src = d->k->src,
-                                .cursor = d->c->cursor,
-                                .nbytes = d->k->nbytes,
-                                .status = d->k->call->status};
-    memcpy(job.shape, d->chunk.plan.shape, sizeof job.shape);
+    const uint64_t *n = d->chunk.plan.shape;
+    floe_wavelet_kinds_job job = {.values = d->out,
+                                  .kinds = d->marks[FLOE_WAVELET_VALUE_KINDS],
+                                  .nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8,
+                                  .log = d->chunk.log,
+                                  .npalette = d->chunk.npalette,
+                                  .tallies = d->c->ranks.tallies,
+                                  .ranks = d->c->ranks.ranks,
+                                  .src = d->k->src,
+                                  .cursor = d->c->cursor,
+                                  .nbytes = d->k->nbytes,
+                                  .status = d->k->call->status};
+    memcpy(job.shape, n, sizeof job.shape);
     memcpy(job.palette, d->chunk.palette, sizeof job.palette);
     return job;
-}
-
-static floe_status put(const decoding *d, floe_wavelet_put_job *job, floe_wavelet_put_what what)
-{
-    job->what = what;
-    FLOE_CUDA(d->k->err, floe_wavelet_put_cuda(job, d->k->stream));
-    return FLOE_OK;
 }
 
 static floe_status restore_kinds(const decoding *d)
 {
     const uint64_t *n = d->chunk.plan.shape;
-    floe_wavelet_put_job job = put_job(d);
+    floe_wavelet_kinds_job job = kinds_of(d);
     if (!d->chunk.differ)
         return FLOE_OK;
-    job.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS];
     job.apart = floe_wavelet_marks_apart(n);
-    job.n = n[floe_wavelet_slowest(n)];
-    return put(d, &job, FLOE_WAVELET_PUT_SUM);
+    job.nslowest = n[floe_wavelet_slowest(n)];
+    FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_SUM, d->k->stream));
+    return FLOE_OK;
 }
 
 static floe_status put_kinds(const decoding *d)
 {
-    const uint64_t *n = d->chunk.plan.shape;
-    floe_wavelet_put_job job = put_job(d);
-    job.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS];
+    const floe_wavelet_kinds_job job = kinds_of(d);
+    const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
     if (!job.kinds)
         return FLOE_OK;
-    job.nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8;
-    const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
-    FLOE_TRY(put(d, &job, FLOE_WAVELET_PUT_TALLY));
+    FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_TALLY, d->k->stream));
     FLOE_TRY(floe_codec_ranks_find(&d->c->ranks, nblocks, d->k->stream, d->k->err));
-    return put(d, &job, FLOE_WAVELET_PUT_KINDS);
+    FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_PUT, d->k->stream));
+    return FLOE_OK;
 }
 
 static floe_status give(const decoding *d)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels that encode a chunk of codec wavelet, and that of anchors; those of the stages are in stage/wavelet/wavelet_cuda.h and
+ * The kernels that encode a chunk of codec wavelet, and decode it; those of the stages are in stage/wavelet/wavelet_cuda.h and
  * stage/context/context_cuda.h. Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are
- * device memory; structs go by value. Where *status is not FLOE_OK, nothing is done.
+ * device memory; structs go by value. Where *status is not FLOE_OK, nothing is done; FLOE_ERR_FORMAT comes of bytes that are damaged.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
@@ -11,6 +11,7 @@
 #include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_cuda.h"
+#include "stage/interp/interp_output_math.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
 #ifdef __cplusplus
@@ -77,19 +78,6 @@ typedef struct floe_wavelet_box_job {
 } floe_wavelet_box_job;
 int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream);
 
-typedef enum floe_wavelet_fill_what {
-    FLOE_WAVELET_FILL_MARK, /* values -> holes */
-    FLOE_WAVELET_FILL_COARSEN,
-    FLOE_WAVELET_FILL_REFINE,
-    FLOE_WAVELET_FILL_ZERO, /* holes become 0 */
-    FLOE_WAVELET_FILL_EVEN, /* those of a colour are relaxed */
-    FLOE_WAVELET_FILL_ODD
-} floe_wavelet_fill_what;
-typedef struct floe_wavelet_fill_job {
-    floe_wavelet_fill_what what;
-    floe_wavelet_fill_level level, coarse;
-    const uint32_t *status;
-} floe_wavelet_fill_job;
 int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream);
 
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
@@ -137,30 +125,39 @@ typedef struct floe_wavelet_lists_job {
 } floe_wavelet_lists_job;
 int floe_wavelet_lists_cuda(const floe_wavelet_lists_job *job, void *stream);
 
-enum { FLOE_WAVELET_SEGMENT = 32 /* records of kinds that a thread does */ };
-
 /* ---- kinds ------------------------------------------------------------------------------------------------------------- */
 
+enum { FLOE_WAVELET_DEV_BLOCK = 256 /* records */ };
+
 typedef enum floe_wavelet_kinds_what {
-    FLOE_WAVELET_KINDS_FLAT,    /* kinds, 0 at first: literals where values have not the pattern base */
-    FLOE_WAVELET_KINDS_SPECIAL, /* out, ~0 at first: the first value that the palette should have, too */
-    FLOE_WAVELET_KINDS_SORT,    /* literals become patterns of the palette; out, 0 at first: how many do not */
-    FLOE_WAVELET_KINDS_DIFFER,  /* to: kinds less those of the point before along the slowest axis */
-    FLOE_WAVELET_KINDS_TALLY,   /* tallies: literals of each segment */
-    FLOE_WAVELET_KINDS_LITERALS /* literals, by ranks: tallies of all segments before */
+    /* encode */
+    FLOE_WAVELET_KINDS_FLAT,     /* kinds, 0 at first: literals where values have not the pattern base */
+    FLOE_WAVELET_KINDS_SPECIAL,  /* out, ~0 at first: the first value that the palette should have, too */
+    FLOE_WAVELET_KINDS_SORT,     /* literals become patterns of the palette; out, 0 at first: how many do not */
+    FLOE_WAVELET_KINDS_DIFFER,   /* to: kinds less those of the point before along the slowest axis */
+    FLOE_WAVELET_KINDS_LITERALS, /* values -> literals, by ranks */
+    /* either */
+    FLOE_WAVELET_KINDS_TALLY, /* tallies: literals of each block of records */
+    /* decode */
+    FLOE_WAVELET_KINDS_SUM, /* kinds of differences become kinds */
+    FLOE_WAVELET_KINDS_PUT  /* patterns and, by ranks, literals -> values; all kinds are checked */
 } floe_wavelet_kinds_what;
 typedef struct floe_wavelet_kinds_job {
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK], row, nmarks, apart; /* bytes of marks; apart: 0: none */
+    floe_interp_output values; /* encode: all */
+    uint64_t shape[FLOE_INTERP_RANK], nrecords;
+    uint64_t apart, nslowest; /* apart: bytes from a point to the next along the slowest axis, of nslowest points */
     int8_t *kinds, *to;
-    uint32_t size, npalette; /* size: of a value */
-    bool has_fill, flat;
+    uint32_t npalette;
+    bool has_fill, flat, log;
     uint64_t fill, base, palette[3];
     unsigned long long *out;
     uint32_t *tallies;
-    const uint64_t *ranks;
+    const uint64_t *ranks; /* tallies of all blocks before */
     void *literals;
-    const uint32_t *status;
+    const uint8_t *src;     /* of the payload */
+    const uint64_t *cursor; /* where literals begin in it */
+    uint64_t nbytes;
+    uint32_t *status;
 } floe_wavelet_kinds_job;
 int floe_wavelet_kinds_cuda(const floe_wavelet_kinds_job *job, floe_wavelet_kinds_what what, void *stream);
 
@@ -174,8 +171,8 @@ typedef struct floe_wavelet_dev_part {
     uint64_t list_nbytes;
 } floe_wavelet_dev_part;
 enum {
-    FLOE_WAVELET_DEV_PARTS = 66,
-    FLOE_WAVELET_DEV_PIECES = 6 * FLOE_WAVELET_DEV_PARTS + 5,
+    FLOE_WAVELET_DEV_GRIDS = 66, /* steps and marks, at most */
+    FLOE_WAVELET_DEV_PIECES = 6 * FLOE_WAVELET_DEV_GRIDS + 5,
     FLOE_WAVELET_DEV_HEADER = 2048
 };
 
@@ -189,6 +186,40 @@ typedef struct floe_wavelet_pack_job {
     uint64_t anchors_nbytes, literals_nbytes;
 } floe_wavelet_pack_job;
 int floe_wavelet_place_cuda(const floe_wavelet_pack_job *job, void *stream);
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------ */
+
+enum { FLOE_WAVELET_DEV_LISTED = 1 << 22 /* codes of a list, which a single thread reads: more are the CPU's work */ };
+
+/* Grids of records as they come, of steps and then of marks: tables, and places of chunks; or the codes of a list, to records that are 0.
+ * Of a list nchunks becomes 0. A grid's places are its nchunks + 1 from its first on. */
+typedef struct floe_wavelet_open_job {
+    const uint8_t *src;  /* the payload; a multiple of 4 */
+    uint64_t nbytes, at; /* at: where to begin */
+    floe_context_dev_grid *grids;
+    uint32_t ngrids, nsteps;         /* nsteps: grids that may have the tables of the one before */
+    bool checks;                     /* there are some, one behind each step; they are not looked at */
+    floe_context_dev_tables *tables; /* ngrids, and one more that is 0 */
+    uint64_t *places, *cursor;       /* cursor: where it ended */
+    uint32_t *status;
+} floe_wavelet_open_job;
+int floe_wavelet_open_cuda(const floe_wavelet_open_job *job, void *stream);
+
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
+
+/* array -> box. Marks: of all values, or NULL. */
+typedef struct floe_wavelet_give_job {
+    const void *array;
+    floe_interp_output out;
+    uint64_t array_shape[FLOE_INTERP_RANK];
+    uint32_t shift[FLOE_INTERP_RANK]; /* log2 of how many of the array's points there are to one of the box */
+    const int8_t *kinds, *corrections;
+    double center, unit;
+    bool log;
+    const uint32_t *status;
+} floe_wavelet_give_job;
+int floe_wavelet_give_box_f32(const floe_wavelet_give_job *job, void *stream);
+int floe_wavelet_give_box_f64(const floe_wavelet_give_job *job, void *stream);
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,7 @@ static void add_structure_room(const uint64_t *shape, const floe_wavelet_structu
     room->nwindows = floe_max64(room->nwindows, sum.nwindows);
 }
 
-static uint64_t segments_of(uint64_t nmarks) { return floe_ceil_div(nmarks / 8, FLOE_WAVELET_SEGMENT); }
+static uint64_t blocks_of(uint64_t nmarks) { return floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK); }
 
 static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 {
@@ -65,44 +65,44 @@ static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 }
 
 /* Marks that hold no more than a chunk's do are among its grids. As many trials at once as there are grids for. */
-static void add_trial_room(const floe_wavelet_encoder *e, bool large, floe_wavelet_gpu_room *room)
+static void add_trial_room(const floe_wavelet_encoder *e, bool large, floe_wavelet_gpu_room *t)
 {
-    floe_wavelet_gpu_trials *t = &room->trials[large];
-    floe_wavelet_gpu_room sum = {.ncells = 0};
     floe_wavelet_encoder trial;
     uint64_t shape[FLOE_INTERP_RANK];
     floe_wavelet_trial_shape(e, large, shape);
     floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_INTERP_RANK, shape);
-    add_room(&trial, &sum);
-    t->ncells = floe_max64(t->ncells, sum.ncells);
-    t->nmarks = floe_max64(t->nmarks, (sum.nmarks + 255) & ~(uint64_t)255);
-    t->records = floe_max64(t->records, (sum.records + 255) & ~(uint64_t)255);
-    t->nsteps = floe_max64(t->nsteps, sum.nsteps);
-    t->nchunks = floe_max64(t->nchunks, sum.nchunks);
+    add_room(&trial, t);
+    t->nmarks = (t->nmarks + 255) & ~(uint64_t)255;
+    t->records = (t->records + 255) & ~(uint64_t)255;
     const uint64_t most = floe_min64(TRIALS_CELLS / floe_max64(t->ncells, 1), FLOE_WAVELET_GPU_GRIDS / (t->nsteps + 1));
     t->n = (uint32_t)floe_max64(floe_min64(most, FLOE_WAVELET_DEV_JOBS), 1);
 }
 
 /* Of a chunk of this extent: the whole of it, and trials. */
-static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent, floe_wavelet_gpu_room *room)
+static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent, floe_wavelet_gpu_encode *c)
 {
     const floe_codec_params params = {.dtype = call->field.dtype, .preset = call->preset};
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     floe_wavelet_encoder e;
     if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent))
         return false;
-    add_room(&e, room);
-    room->records = floe_max64(room->records, 2 * e.ncells + 64); /* of what fills holes */
-    add_trial_room(&e, true, room);
+    add_room(&e, &c->room);
+    c->room.records = floe_max64(c->room.records, 2 * e.ncells + 64); /* of what fills holes */
+    add_trial_room(&e, true, &c->trials[true]);
     if (floe_wavelet_has_small(&e))
-        add_trial_room(&e, false, room);
+        add_trial_room(&e, false, &c->trials[false]);
     return true;
 }
 
 /* Full chunks, and those at the ends of axes. */
-floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_encode *c, floe_error *err)
+floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *err)
 {
+    floe_wavelet_gpu_encode *c = (void *)call->own.bytes;
     floe_wavelet_gpu_room *room = &c->room;
+    *c = (floe_wavelet_gpu_encode){.records = NULL};
+    call->nchunks = floe_codec_nchunks(call->field.rank, call->field.shape, call->chunk);
+    if (call->nchunks == 0)
+        return FLOE_OK;
     for (uint32_t ends = 0; ends < 1u << call->field.rank; ends++) {
         uint64_t extent[FLOE_MAX_RANK];
         bool good = !floe_dtype_is_integer(call->field.dtype), there = true;
@@ -111,12 +111,12 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
             there = there && (rest || !(ends >> a & 1));
             extent[a] = ends >> a & 1 ? rest : floe_min64(call->chunk[a], call->field.shape[a]);
         }
-        FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, room)), FLOE_ERR_LIMIT,
+        FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, c)), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
     for (int large = 0; large < 2; large++)
-        room->nchunks = floe_max64(room->nchunks, room->trials[large].n * room->trials[large].nchunks);
-    return floe_codec_ranks_plan(&c->ranks, segments_of(room->nmarks), err);
+        room->nchunks = floe_max64(room->nchunks, c->trials[large].n * c->trials[large].nchunks);
+    return floe_codec_ranks_plan(&c->ranks, blocks_of(room->nmarks), err);
 }
 
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
@@ -125,7 +125,7 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     const uint64_t coded = r->nsteps + 3;
     uint64_t n = coded;
     for (int large = 0; large < 2; large++)
-        n = floe_max64(n, r->trials[large].n * (r->trials[large].nsteps + 1));
+        n = floe_max64(n, c->trials[large].n * (c->trials[large].nsteps + 1));
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
     c->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *c->tables);
     c->bytes = floe_arena_take(a, coded, sizeof *c->bytes);
@@ -142,7 +142,7 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
     c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
-    c->checks = floe_arena_take(a, FLOE_WAVELET_DEV_PARTS, sizeof *c->checks);
+    c->checks = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->checks);
     c->chunks_at = floe_arena_take(a, coded + 4, sizeof *c->chunks_at);
     c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
     c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
@@ -150,12 +150,16 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     floe_codec_ranks_take(&c->ranks, a);
 }
 
-void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_arena *a)
+floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err)
 {
+    floe_wavelet_gpu_encode *c = (void *)call->own.bytes;
     const floe_wavelet_gpu_room *r = &c->room;
+    const size_t size = floe_dtype_size(call->field.dtype);
     uint64_t arrays = 0, records = 0, marks = 0;
+    (void)state, (void)err;
+    floe_codec_written_take(call, a);
     for (int large = 0; large < 2; large++) {
-        const floe_wavelet_gpu_trials *t = &r->trials[large];
+        const floe_wavelet_gpu_room *t = &c->trials[large];
         arrays = floe_max64(arrays, (2 * t->n + 1) * floe_wavelet_gpu_buffer_nbytes(t->ncells, size));
         records = floe_max64(records, t->n * t->records);
         marks = floe_max64(marks, t->n * t->nmarks);
@@ -166,18 +170,19 @@ void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_
     c->kinds = floe_arena_take(a, r->nmarks, 1);
     c->corrections = floe_arena_take(a, r->nmarks, 1);
     c->differences = floe_arena_take(a, r->nmarks, 1);
-    c->box = floe_arena_take(a, r->trials[true].ncells, size);
+    c->box = floe_arena_take(a, c->trials[true].ncells, size);
     c->trial_arrays = floe_arena_take(a, arrays, 1);
     c->trial_records = floe_arena_take(a, records, 1);
-    c->holes = floe_arena_take(a, r->trials[true].nmarks, 1);
+    c->holes = floe_arena_take(a, c->trials[true].nmarks, 1);
     c->trial_corrections = floe_arena_take(a, marks, 1);
     c->results = floe_arena_take(a, 1, sizeof *c->results);
-    c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_PARTS;
+    c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_GRIDS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
     c->header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
-    c->parts = floe_arena_take(a, FLOE_WAVELET_DEV_PARTS, sizeof *c->parts);
+    c->parts = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->parts);
     c->pieces = floe_arena_take(a, FLOE_WAVELET_DEV_PIECES, sizeof *c->pieces);
     take_grids(c, a);
+    return FLOE_OK;
 }
 
 /* ---- a chunk ----------------------------------------------------------------------------------------------------------- */
@@ -190,7 +195,7 @@ typedef struct encoding {
     bool raw;
     grids counted, coded;
     uint32_t counted_as[FLOE_WAVELET_GPU_GRIDS]; /* of coded grids */
-    floe_wavelet_dev_part parts[FLOE_WAVELET_DEV_PARTS];
+    floe_wavelet_dev_part parts[FLOE_WAVELET_DEV_GRIDS];
     uint32_t nparts;
     uint64_t payload_at; /* of what is in c->payload, in words */
     uint64_t anchors_nbytes, nliterals;
@@ -259,10 +264,10 @@ static floe_status code_values(encoding *e, bool *good)
 static floe_wavelet_kinds_job kinds_of(const encoding *e)
 {
     const floe_wavelet_encoder *p = &e->p.e;
-    floe_wavelet_kinds_job job = {.values = p->values, .row = p->row, .nmarks = p->nmarks, .kinds = e->w.c->kinds};
+    floe_wavelet_kinds_job job = {
+        .values = {.view = p->values, .size = (uint32_t)p->size}, .nrecords = p->nmarks / 8, .kinds = e->w.c->kinds};
     memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
     job.to = e->w.c->differences;
-    job.size = (uint32_t)p->size;
     job.npalette = p->chunk.npalette;
     job.has_fill = p->params->has_fill;
     job.flat = p->chunk.kind == FLOE_WAVELET_FLAT;
@@ -332,7 +337,7 @@ static floe_status make_literals(encoding *e)
         return FLOE_OK;
     job.literals = (void *)e->literals;
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_TALLY, e->w.stream));
-    FLOE_TRY(floe_codec_ranks_find(&e->w.c->ranks, segments_of(job.nmarks), e->w.stream, e->w.err));
+    FLOE_TRY(floe_codec_ranks_find(&e->w.c->ranks, blocks_of(e->p.e.nmarks), e->w.stream, e->w.err));
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_LITERALS, e->w.stream));
     return FLOE_OK;
 }

@@ -12,16 +12,10 @@
 
 enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, their differences */ };
 
-/* How much of everything a trial has at most, and how many there are at once. */
-typedef struct floe_wavelet_gpu_trials {
-    uint64_t ncells, nmarks, records, nsteps, nchunks;
-    uint32_t n;
-} floe_wavelet_gpu_trials;
-
-/* The same of a chunk. */
+/* How much of everything a chunk has at most, or a trial; n: of trials, how many there are at once. */
 typedef struct floe_wavelet_gpu_room {
     uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words;
-    floe_wavelet_gpu_trials trials[2]; /* of the small box, if there is one, and of the large one */
+    uint32_t n;
 } floe_wavelet_gpu_room;
 
 /* What the host waits for: of a part, */
@@ -41,8 +35,8 @@ typedef struct floe_wavelet_gpu_results {
 /* Scratch. An array is two buffers, that have it in turns. */
 typedef struct floe_wavelet_gpu_encode {
     floe_codec_written written;
-    floe_wavelet_gpu_room room;
-    uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
+    floe_wavelet_gpu_room room, trials[2]; /* trials: of the small box, if there is one, and of the large one */
+    uint8_t *arrays, *records;             /* arrays: slots, too, once values are checked */
     int8_t *kinds, *corrections, *differences;
     /* A box of the array, and what each trial of it takes. Arrays: one a trial, which is put back; then these and one more, transformed */
     uint8_t *box, *trial_arrays, *trial_records;
@@ -62,7 +56,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_context_dev_window *windows;
     uint64_t *entries; /* of lists */
     uint32_t *lists;
-    floe_codec_ranks ranks; /* of segments of kinds */
+    floe_codec_ranks ranks; /* of blocks of records of kinds */
     uint32_t
         *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
     uint64_t payload_nbytes;
@@ -71,8 +65,9 @@ typedef struct floe_wavelet_gpu_encode {
     floe_codec_piece *pieces;
 } floe_wavelet_gpu_encode;
 
-floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_encode *c, floe_error *err);
-void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_arena *a); /* size: of a value */
+/* codec_device.h */
+floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *err);
+floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err);
 floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
 floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                            void *stream, floe_error *err);

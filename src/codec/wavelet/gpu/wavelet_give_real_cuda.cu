@@ -4,7 +4,7 @@
 
 #include "backend/device.cuh"
 #include "base/grid_math.h"
-#include "codec/wavelet/gpu/wavelet_decode_dev.h"
+#include "codec/wavelet/gpu/wavelet_dev.h"
 #include "stage/wavelet/wavelet_values_math.h"
 
 namespace

@@ -3,7 +3,7 @@
  * known before. */
 #include <floe/floe.h>
 
-#include "codec/wavelet/gpu/wavelet_decode_dev.h"
+#include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_open.cuh"
 

@@ -16,7 +16,6 @@ typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
 enum {
-    LEVELS = 32,
     STEPS = 8,    /* whose codes are done together */
     BYTE_BITS = 5 /* of a value, below which codes of the finest step are likely to have a byte */
 };
@@ -71,42 +70,22 @@ static floe_status find_values(part *p, floe_wavelet_values_what what)
     return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
-static floe_status fill_do(const part *p, const floe_wavelet_fill_level *level, const floe_wavelet_fill_level *coarse,
-                           floe_wavelet_fill_what what)
+static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *unknown)
 {
-    floe_wavelet_fill_job job = {.what = what, .level = *level, .status = p->w->status};
-    if (coarse)
-        job.coarse = *coarse;
+    const part *p = user;
+    floe_wavelet_fill_job job = *of;
+    job.status = p->w->status;
+    (void)unknown;
     FLOE_CUDA(p->w->err, floe_wavelet_fill_cuda(&job, p->w->stream));
     return FLOE_OK;
 }
 
-/* As floe_wavelet_array_fill, but for all levels: where there are no holes nothing changes. */
-static floe_status fill(const part *p)
+static floe_status fill(part *p)
 {
-    floe_wavelet_fill_level level[LEVELS] = {{.values = p->array[0], .holes = p->e.records, .narrow = p->e.narrow}};
-    uint8_t *values = p->array[1];
-    uint32_t n = 0;
-    memcpy(level[0].n, p->e.chunk.plan.shape, sizeof level[0].n);
-    for (;; n++) {
-        const uint64_t count = floe_interp_points(level[n].n);
-        FLOE_TRY(fill_do(p, &level[n], NULL, FLOE_WAVELET_FILL_MARK));
-        if (count == 1)
-            break;
-        level[n + 1] = (floe_wavelet_fill_level){.values = values, .narrow = p->e.narrow};
-        level[n + 1].holes = level[n].holes + count;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            level[n + 1].n[a] = (level[n].n[a] + 1) / 2;
-        values += floe_interp_points(level[n + 1].n) * p->e.size;
-        FLOE_TRY(fill_do(p, &level[n], &level[n + 1], FLOE_WAVELET_FILL_COARSEN));
-    }
-    FLOE_TRY(fill_do(p, &level[n], NULL, FLOE_WAVELET_FILL_ZERO));
-    while (n-- > 0) {
-        FLOE_TRY(fill_do(p, &level[n], &level[n + 1], FLOE_WAVELET_FILL_REFINE));
-        for (int k = 0; k < FLOE_WAVELET_FILL_PASSES; k++)
-            FLOE_TRY(fill_do(p, &level[n], NULL, k % 2 ? FLOE_WAVELET_FILL_ODD : FLOE_WAVELET_FILL_EVEN));
-    }
-    return FLOE_OK;
+    floe_wavelet_filling f = {.run = fill_do, .user = p, .values = p->array[1]};
+    f.array = (floe_wavelet_fill_level){.values = p->array[0], .holes = p->e.records, .narrow = p->e.narrow};
+    memcpy(f.array.n, p->e.chunk.plan.shape, sizeof f.array.n);
+    return floe_wavelet_fill(&f);
 }
 
 /* Values that lie as the array would, and are all numbers. */

@@ -24,8 +24,8 @@ typedef struct transformed {
 typedef struct trying {
     const work *call;
     const part *of;
-    const floe_wavelet_gpu_trials *room; /* of the box */
-    part trial;                          /* which one that is */
+    const floe_wavelet_gpu_room *room; /* of the box */
+    part trial;                        /* which one that is */
     floe_codec_params params;
     transformed transformed[FLOE_WAVELET_DEV_JOBS + 1];
     uint32_t begins[FLOE_WAVELET_DEV_JOBS]; /* of this round: number of what is transformed */
@@ -248,7 +248,7 @@ static floe_status copy_box(const part *p, const part *trial)
 static void begin(void *user, bool large)
 {
     trying *y = user;
-    y->room = &y->call->c->room.trials[large];
+    y->room = &y->call->c->trials[large];
     floe_wavelet_trial_begin(&y->of->e, large, &y->trial.e, &y->params, y->call->c->box);
     memset(y->transformed, 0, sizeof y->transformed);
     if (y->status == FLOE_OK)
