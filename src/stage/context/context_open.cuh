@@ -9,12 +9,15 @@
 namespace
 {
 
-/* Untrusted bytes, of which the first `at` have been read. Shared memory of a block. */
+enum { FLOE_CONTEXT_OPENED = 66 /* grids, at most */ };
+
+/* Untrusted bytes, of which the first `at` have been read, and where in them tables of grids are. Shared memory of a block. */
 struct floe_context_opening {
     const uint8_t *src;
     uint64_t nbytes, at;
     bool good;
-    uint64_t sums[FLOE_WARP];
+    uint32_t tables_nbytes[FLOE_CONTEXT_OPENED];
+    uint64_t tables_at[FLOE_CONTEXT_OPENED], sums[FLOE_WARP];
 };
 
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
@@ -148,6 +151,28 @@ FLOE_DEV bool floe_context_read_tables(table_reader from, uint32_t nmasks, uint3
     for (uint32_t t = 0; t < ntables[1] && good; t++)
         good = read_table(from, FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, to->value_freq[t]);
     return good && from.left == 0;
+}
+
+/* By one thread: the tables of a grid, and their size in front, are here. Moves s->at behind them. */
+FLOE_DEV void floe_context_skip_tables(floe_context_opening *s, uint32_t grid)
+{
+    s->good = s->good && s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
+    s->tables_nbytes[grid] = s->good ? load16(s->src + s->at) : 0;
+    s->tables_at[grid] = s->at + 2;
+    s->at += 2 + s->tables_nbytes[grid];
+}
+
+/* Reads the tables of those grids that have their own, a warp a grid. By a block, which then waits; false where some are none. */
+FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_context_dev_grid *grids,
+                                      uint32_t ngrids, floe_context_dev_tables *tables)
+{
+    bool good = true;
+    for (uint32_t i = threadIdx.x / FLOE_WARP; i < ngrids; i += blockDim.x / FLOE_WARP) {
+        const floe_context_dev_grid &g = grids[i];
+        const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
+        good = (g.tables != i || floe_context_read_tables(from, g.nmasks, g.nvalues, tables + i)) && good;
+    }
+    return !__syncthreads_or(!good);
 }
 
 } // namespace

@@ -8,56 +8,28 @@
 namespace
 {
 
-enum { THREADS = 512, WARPS = THREADS / FLOE_WARP, MOST_GRIDS = 64 };
+enum { THREADS = 512 };
 
 typedef floe_interp_open_job job;
 
-struct opened : floe_context_opening {
-    uint64_t tables_at[MOST_GRIDS];
-    uint32_t tables_nbytes[MOST_GRIDS];
-};
-
-/* One thread: where the tables of each grid are. Moves s->at behind the sizes. */
-FLOE_DEV void find_tables(const job &j, opened *s)
+/* The first grid has tables of its own. */
+FLOE_DEV void open_grids(const job &j, floe_context_opening *s)
 {
-    for (uint32_t g = 0; g < j.ngrids && s->good; g++) {
-        if (!(j.own >> g & 1)) {
-            j.grids[g].tables = g ? j.grids[g - 1].tables : g;
-            continue;
-        }
-        s->good = s->at + 2 <= j.nbytes && s->at + 2 + load16(j.src + s->at) <= j.nbytes;
-        if (!s->good)
-            return;
-        j.grids[g].tables = g;
-        s->tables_nbytes[g] = load16(j.src + s->at);
-        s->tables_at[g] = s->at + 2;
-        s->at += 2 + s->tables_nbytes[g];
+    for (uint32_t g = 0; g < j.ngrids && threadIdx.x == 0; g++) {
+        const bool own = j.own >> g & 1;
+        j.grids[g].tables = own ? g : j.grids[g - 1].tables;
+        if (own)
+            floe_context_skip_tables(s, g);
     }
-}
-
-FLOE_DEV void open_grids(const job &j, opened *s)
-{
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
-    if (threadIdx.x == 0)
-        find_tables(j, s);
     __syncthreads();
-    if (!s->good)
-        return;
-    bool good = true;
-    for (uint32_t g = warp; g < j.ngrids; g += WARPS) {
-        if (!(j.own >> g & 1))
-            continue;
-        const table_reader from = {j.src + s->tables_at[g], s->tables_nbytes[g]};
-        good = floe_context_read_tables(from, j.grids[g].nmasks, j.grids[g].nvalues, j.tables + g) && good;
-    }
-    if (__syncthreads_or(!good)) {
+    const bool good = s->good && floe_context_read_grids(*s, j.grids, j.ngrids, j.tables);
+    if (good)
+        floe_context_find_chunks(s, j.nchunks, j.wide, j.checks_nbytes, j.places);
+    else
         s->good = false;
-        return;
-    }
-    floe_context_find_chunks(s, j.nchunks, j.wide, j.checks_nbytes, j.places);
 }
 
-FLOE_DEV void open_list(const job &j, opened *s)
+FLOE_DEV void open_list(const job &j, floe_context_opening *s)
 {
     if (threadIdx.x == 0) {
         s->good = s->at + 4 <= j.nbytes;
@@ -73,7 +45,7 @@ FLOE_DEV void open_list(const job &j, opened *s)
 
 __global__ void __launch_bounds__(THREADS) interp_open_kernel(const __grid_constant__ job j)
 {
-    __shared__ opened s;
+    __shared__ floe_context_opening s;
     const bool stops = *j.status != FLOE_OK;
     __syncthreads();
     if (stops)

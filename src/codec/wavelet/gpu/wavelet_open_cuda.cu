@@ -11,12 +11,12 @@ namespace
 {
 
 enum { THREADS = 512 };
+static_assert((int)FLOE_WAVELET_DEV_GRIDS <= (int)FLOE_CONTEXT_OPENED, "what is opened");
 
 typedef floe_wavelet_open_job job;
 
 struct opened : floe_context_opening {
-    uint32_t flags, status, tables_nbytes[FLOE_WAVELET_DEV_GRIDS];
-    uint64_t tables_at[FLOE_WAVELET_DEV_GRIDS];
+    uint32_t flags, status;
 };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
@@ -118,12 +118,8 @@ FLOE_DEV void begin_grid(const job &j, uint32_t i, opened *s)
     s->good = s->flags <= FLOE_WAVELET_RECORDS_LIST;
     if (s->flags == FLOE_WAVELET_RECORDS_LIST)
         read_list(g, s);
-    if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES)) {
-        s->good = s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
-        s->tables_nbytes[i] = s->good ? load16(s->src + s->at) : 0;
-        s->tables_at[i] = s->at + 2;
-        s->at += 2 + s->tables_nbytes[i];
-    }
+    if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES))
+        floe_context_skip_tables(s, i);
 }
 
 /* Returns the tables that grid number i has. */
@@ -143,20 +139,6 @@ FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s
     if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
         floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, 0, j.places + g.first);
     return tables;
-}
-
-/* Of all grids, a warp each: they take longest. */
-FLOE_DEV bool read_tables(const job &j, const opened &s)
-{
-    bool good = true;
-    for (uint32_t i = threadIdx.x / FLOE_WARP; i < j.ngrids; i += THREADS / FLOE_WARP) {
-        const floe_context_dev_grid &g = j.grids[i];
-        if (g.tables != i)
-            continue;
-        const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
-        good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i) && good;
-    }
-    return good;
 }
 
 __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_constant__ job j)
@@ -179,8 +161,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
         good = s.good;
         __syncthreads(); /* the first thread sets it in the next grid */
     }
-    good = good && read_tables(j, s);
-    good = !__syncthreads_or(!good);
+    good = good && floe_context_read_grids(s, j.grids, j.ngrids, j.tables);
     if (threadIdx.x || !goes_on)
         return;
     skip_check(j, j.ngrids, &s);
