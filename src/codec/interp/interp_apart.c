@@ -147,7 +147,7 @@ void floe_interp_apart_write(encoder *e, floe_cursor *to)
         return;
     const floe_interp_bits bits = pick(e, FLOE_INTERP_LITERALS); /* which were spoiled */
     for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);)
-        floe_interp_pattern_write(e, floe_interp_pattern_at(e, m.point), to);
+        floe_interp_pattern_write(to, e->narrow, floe_interp_pattern_at(e, m.point));
 }
 
 void floe_interp_flat_make(encoder *e)

@@ -122,7 +122,7 @@ static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nby
     const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
     floe_interp_header_write(&raw, e->narrow, &to);
     do
-        floe_interp_pattern_write(e, floe_interp_pattern_at(e, point), &to);
+        floe_interp_pattern_write(&to, e->narrow, floe_interp_pattern_at(e, point));
     while (floe_interp_next_point(e->chunk.plan.shape, point));
     *nbytes = (uint64_t)(to.at - dst);
 }
@@ -131,8 +131,6 @@ static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_c
 {
     const floe_codec_params *params = c->params;
     *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
-    FLOE_CHECK(err, !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
-               "codec interp takes no integers: use lorenzo or zfp");
     FLOE_CHECK(err, floe_interp_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
                "a chunk of no cells, or of more than codec interp takes");
     e->values = floe_interp_view_of(c->chunk);

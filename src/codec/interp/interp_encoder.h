@@ -57,15 +57,8 @@ static inline floe_interp_records floe_interp_records_of(const floe_interp_encod
     return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
 }
 
-/* The bits of a value; and writes such. */
+/* The bits of a value. */
 uint64_t floe_interp_pattern_at(const floe_interp_encoder *e, const uint64_t *point);
-static inline void floe_interp_pattern_write(const floe_interp_encoder *e, uint64_t pattern, floe_cursor *to)
-{
-    if (e->narrow)
-        floe_write32(to, (uint32_t)pattern);
-    else
-        floe_write64(to, pattern);
-}
 
 /* The set of a value apart. Patterns that no lattice gives join the palette as they come, while there is room: fill, NaN,
  * infinities, zeros; where all is patterns, any. */

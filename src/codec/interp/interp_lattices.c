@@ -164,29 +164,13 @@ static void thin_originals(encoder *e)
     }
 }
 
-static double original_at(const encoder *e, uint64_t i)
-{
-    const void *from = e->original_of[e->chunk.plan.nsteps];
-    return e->narrow ? (double)((const float *)from)[i] : ((const double *)from)[i];
-}
-
-/* Anchors: their originals, or the one before, or the first, or 0, where that is no number. */
-static void set_anchors(encoder *e, void *values, uint64_t n)
+static void set_anchors(encoder *e)
 {
     floe_interp_step step;
-    const floe_interp_job job = job_of(e, e->chunk.plan.nsteps, &step);
-    double last = 0;
-    for (uint64_t i = n; i-- > 0;)
-        last = original_at(e, i) == original_at(e, i) ? original_at(e, i) : last;
-    for (uint64_t i = 0; i < n; i++) {
-        last = original_at(e, i) == original_at(e, i) ? original_at(e, i) : last;
-        if (e->narrow)
-            ((float *)values)[i] = (float)last;
-        else
-            ((double *)values)[i] = last;
-    }
-    if (e->apart)
-        e->ops->anchors(&job, values, &e->found[0]);
+    const floe_interp_plan *p = &e->chunk.plan;
+    const floe_interp_job job = job_of(e, p->nsteps, &step);
+    memcpy(e->anchors, e->original_of[p->nsteps], floe_interp_points(floe_interp_anchors_shape(p)) * e->size);
+    e->ops->anchors(&job, e->anchors, &e->found[0]);
 }
 
 void floe_interp_lattices_code(encoder *e)
@@ -198,7 +182,7 @@ void floe_interp_lattices_code(encoder *e)
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     thin_originals(e);
     assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.anchors);
-    set_anchors(e, e->anchors, floe_interp_points(floe_interp_anchors_shape(p)));
+    set_anchors(e);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];
         floe_interp_job job = job_of(e, i, NULL);

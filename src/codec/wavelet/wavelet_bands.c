@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/wavelet/wavelet_bands.h"
 
-#include "codec/wavelet/wavelet_anchors_math.h"
+#include "codec/wavelet/wavelet_records_math.h"
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------ */
 
@@ -232,7 +232,10 @@ double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i)
     return most;
 }
 
-double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **to)
+/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
+
+/* The step of a row of anchors, and where the row is. */
+static double anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **to)
 {
     const uint64_t *m = floe_wavelet_anchors(b->plan), *n = b->plan->shape;
     const uint64_t at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
@@ -240,15 +243,13 @@ double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_
     return floe_wavelet_step_of(b->plan->base, row_exponent(b->plan, at) + b->plan->anchor_exponent);
 }
 
-/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
-
 void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet_anchors_code *c)
 {
     const uint64_t *m = floe_wavelet_anchors(b->plan);
     const bool narrow = b->size == sizeof(float);
     for (uint64_t row = 0; row < m[0] * m[1] * m[2]; row++) {
         uint8_t *at;
-        const double step = floe_wavelet_anchor_row(b, row, &at);
+        const double step = anchor_row(b, row, &at);
         for (uint64_t x = 0; x < m[3]; x++) {
             const double v = floe_wavelet_anchor_real(
                 floe_wavelet_anchor_get(c->bits, c->nbits, c->least, row * m[3] + x), step, narrow);
@@ -275,7 +276,7 @@ bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, flo
     c->bits = bits;
     c->least = INT64_MAX;
     for (uint64_t row = 0; row < nrows; row++) {
-        const double inverse = 1 / floe_wavelet_anchor_row(b, row, &at);
+        const double inverse = 1 / anchor_row(b, row, &at);
         for (uint64_t x = 0; x < m[3]; x++) {
             const int64_t q = whole(b, at, x, inverse);
             c->least = q < c->least ? q : c->least;
@@ -287,7 +288,7 @@ bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, flo
         return false;
     memset(bits, 0, floe_ceil_div(nrows * m[3] * c->nbits, 8));
     for (uint64_t row = 0, bit = 0; row < nrows; row++) {
-        const double inverse = 1 / floe_wavelet_anchor_row(b, row, &at);
+        const double inverse = 1 / anchor_row(b, row, &at);
         for (uint64_t x = 0; x < m[3]; x++) {
             uint64_t v = (uint64_t)(whole(b, at, x, inverse) - c->least);
             for (uint64_t end = bit + c->nbits; bit < end; v >>= 8 - bit % 8, bit += floe_min64(8 - bit % 8, end - bit))

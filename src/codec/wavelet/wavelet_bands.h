@@ -36,9 +36,6 @@ double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i);
 void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
                            floe_wavelet_means *means);
 
-/* A row of anchors, rows of the last axis: its step, and where it is. */
-double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **at);
-
 /* Anchors in C order: whole numbers of their steps, less the least one, nbits each, from the lowest bit of a byte on. */
 typedef struct floe_wavelet_anchors_code {
     const uint8_t *bits;

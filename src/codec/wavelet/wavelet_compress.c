@@ -129,18 +129,13 @@ static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_
     const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
     floe_wavelet_header_write(&raw, e->narrow, &to);
     for (uint64_t i = 0; i < e->ncells; i++)
-        if (e->narrow)
-            floe_write32(&to, (uint32_t)floe_wavelet_pattern_at(e, i));
-        else
-            floe_write64(&to, floe_wavelet_pattern_at(e, i));
+        floe_interp_pattern_write(&to, e->narrow, floe_wavelet_pattern_at(e, i));
     *nbytes = (uint64_t)(to.at - dst);
 }
 
 static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
-    FLOE_CHECK(err, !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
-               "codec wavelet takes no integers: use lorenzo or zfp");
     FLOE_CHECK(err, floe_wavelet_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
                "a chunk of no cells, or of more than codec wavelet takes");
     e->values = floe_interp_view_of(c->chunk);

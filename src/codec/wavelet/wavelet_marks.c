@@ -60,12 +60,8 @@ bool floe_wavelet_marks_sort(encoder *e)
 
 static void literal_mark(encoder *e, uint64_t position, int8_t *mark, void *to)
 {
-    if (*mark != FLOE_WAVELET_LITERAL)
-        return;
-    if (e->narrow)
-        floe_write32(to, (uint32_t)floe_wavelet_pattern_at(e, position));
-    else
-        floe_write64(to, floe_wavelet_pattern_at(e, position));
+    if (*mark == FLOE_WAVELET_LITERAL)
+        floe_interp_pattern_write(to, e->narrow, floe_wavelet_pattern_at(e, position));
 }
 
 uint64_t floe_wavelet_marks_bits(encoder *e, int set)

@@ -90,9 +90,9 @@ typedef struct floe_interp_ops {
     void (*decode)(const floe_interp_job *job, const floe_interp_box *cells, void *scratch);
     /* The points of an even number along each axis of the step, from job->original: the coarse original. */
     void (*thin)(const floe_interp_job *job, uint64_t row, void *coarse);
-    /* Values of the coarsest lattice: found and apart as for a tile. They are job->original, which may be NaN; values, by which
-     * they are stored, may not. Step: fine is that lattice. */
-    void (*anchors)(const floe_interp_job *job, const void *values, floe_interp_found *found);
+    /* Values of the coarsest lattice, which is the step's fine one: those that are NaN become the one before, or the first, or 0. Then found
+     * and apart as for a tile, by job->original. */
+    void (*anchors)(const floe_interp_job *job, void *values, floe_interp_found *found);
     /* Wanted points, of which there are some, out of the domain, from a lattice; values: of point job->lo, and from one point to the
      * next. */
     void (*leave)(const floe_interp_job *job, const floe_interp_view *values);
@@ -116,6 +116,13 @@ void floe_interp_output_fill(const floe_interp_output *o, const uint64_t *shape,
 static inline uint64_t floe_interp_pattern_load(const uint8_t *at, size_t size)
 {
     return size == 4 ? floe_load32(at) : floe_load64(at);
+}
+static inline void floe_interp_pattern_write(floe_cursor *to, bool narrow, uint64_t pattern)
+{
+    if (narrow)
+        floe_write32(to, (uint32_t)pattern);
+    else
+        floe_write64(to, pattern);
 }
 
 #endif

@@ -499,12 +499,17 @@ static void thin(const floe_interp_job *job, uint64_t index, void *coarse)
     }
 }
 
-static void anchors(const floe_interp_job *job, const void *values, floe_interp_found *found)
+static void anchors(const floe_interp_job *job, void *values, floe_interp_found *found)
 {
-    const uint64_t *n = job->step->fine;
-    const floe_real *v = values;
-    floe_real f[ROW];
+    const uint64_t *n = job->step->fine, count = floe_interp_points(n);
+    floe_real *v = values, last = 0, f[ROW];
     check c = {.job = job, .apart = 1};
+    for (uint64_t i = count; i-- > 0;)
+        last = v[i] == v[i] ? v[i] : last;
+    for (uint64_t i = 0; i < count; i++)
+        last = v[i] = v[i] == v[i] ? v[i] : last;
+    if (!job->apart)
+        return;
     for (uint64_t line = 0; line < n[0] * n[1] * n[2]; line++) {
         floe_interp_point_of(n, line * n[3], c.point);
         for (; c.point[3] < n[3]; c.point[3] += c.n, v += c.n) {

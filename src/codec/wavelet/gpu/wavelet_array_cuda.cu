@@ -4,7 +4,6 @@
 
 #include "backend/device_scan.cuh"
 #include "codec/wavelet/gpu/wavelet_dev.h"
-#include "codec/wavelet/wavelet_anchors_math.h"
 #include "stage/interp/interp_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
 
