@@ -27,6 +27,10 @@ void floe_team_run(floe_team *team, uint32_t threads, floe_share_fn share, void 
 #define FLOE_BY_ISA(isa, name) ((void)(isa), name##_plain)
 #endif
 
+/* Of what is compiled for each element type, that of f32 or of f64. */
+#define FLOE_BY_REAL(narrow, name)              ((narrow) ? name##_f32 : name##_f64)
+#define FLOE_BY_REAL_AND_ISA(narrow, isa, name) ((narrow) ? FLOE_BY_ISA(isa, name##_f32) : FLOE_BY_ISA(isa, name##_f64))
+
 enum { FLOE_CPU_MAX_THREADS = 1024 };
 
 typedef struct floe_cpu {

@@ -8,13 +8,6 @@
 #include "codec/interp/interp_plan.h"
 #include "stage/interp/interp_bytes.h"
 
-typedef enum floe_interp_kind {
-    FLOE_INTERP_CODED = 0,
-    FLOE_INTERP_RAW = 1,  /* the values as they are */
-    FLOE_INTERP_FLAT = 2, /* one pattern, and sets */
-    FLOE_INTERP_KINDS = 3
-} floe_interp_kind;
-
 typedef enum floe_interp_set_kind {
     FLOE_INTERP_SET_EMPTY = 0,
     FLOE_INTERP_SET_LIST = 1, /* positions */
@@ -59,7 +52,7 @@ static inline uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
 }
 static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
 {
-    return floe_max64(FLOE_INTERP_HEADER_NBYTES + ncells * (narrow ? 4 : 8), FLOE_INTERP_HEADER_NBYTES + 8);
+    return floe_interp_values_nbytes(FLOE_INTERP_HEADER_NBYTES, ncells, narrow);
 }
 static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *p)
 {

@@ -112,7 +112,7 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
     if (!floe_wavelet_marks_sort(e))
         return false;
     floe_wavelet_header_write(&e->chunk, e->narrow, &to);
-    if (e->chunk.kind == FLOE_WAVELET_CODED)
+    if (e->chunk.kind == FLOE_INTERP_CODED)
         write_steps(e, dst, &c, &to);
     floe_wavelet_marks_write(e, dst, &to);
     if (to.bad)
@@ -126,7 +126,7 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
 static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
-    const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
+    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW};
     floe_wavelet_header_write(&raw, e->narrow, &to);
     for (uint64_t i = 0; i < e->ncells; i++)
         floe_interp_pattern_write(&to, e->narrow, floe_wavelet_pattern_at(e, i));
@@ -168,7 +168,7 @@ static bool code(encoder *e, encoder *trial)
 static void make_flat(encoder *e)
 {
     const uint64_t n = e->chunk.plan.shape[3];
-    e->chunk.kind = FLOE_WAVELET_FLAT;
+    e->chunk.kind = FLOE_INTERP_FLAT;
     e->has_kinds = true;
     e->chunk.base = floe_wavelet_pattern_at(e, 0);
     memset(e->found, 0, (e->cpu->threads + 1) * sizeof *e->found);

@@ -255,7 +255,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 {
     const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi,
                    nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
-    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
     d->level = floe_wavelet_level_of(&d->chunk.plan, d->call->level);
     if (coded)
         FLOE_TRY(decode_steps(d, from, err));
@@ -284,7 +284,7 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
     FLOE_CHECK(err, c->level || c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "wavelet chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
     FLOE_TRY(floe_wavelet_header_read(&d.chunk, d.narrow, &from, err));
-    if (d.chunk.kind == FLOE_WAVELET_RAW) {
+    if (d.chunk.kind == FLOE_INTERP_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_wavelet_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "wavelet chunk: it ends within its values");
         floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);

@@ -73,7 +73,7 @@ static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
-    const bool coded = c->kind == FLOE_WAVELET_CODED;
+    const bool coded = c->kind == FLOE_INTERP_CODED;
     const uint8_t head[FLOE_WAVELET_HEADER_NBYTES] = {
         FLOE_WAVELET_VERSION,
         (uint8_t)c->kind,
@@ -89,7 +89,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
     };
     for (uint32_t i = 0; i < sizeof head; i++)
         floe_write8(to, head[i]);
-    if (c->kind == FLOE_WAVELET_FLAT)
+    if (c->kind == FLOE_INTERP_FLAT)
         floe_write64(to, c->base);
     for (uint32_t s = 0; s < c->npalette; s++)
         floe_write64(to, c->palette[s]);
@@ -146,13 +146,12 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
 
 static bool is_known(const uint8_t *h, const uint64_t *shape)
 {
-    const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
-    bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
-                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 &&
-                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS &&
-                h[10] < (h[0] > FLOE_WAVELET_LONG_CHUNKS ? 16 : 1) && h[11] == 0;
+    const bool coded = h[1] == FLOE_INTERP_CODED, packet = h[5] >> 4;
+    bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 && h[4] < FLOE_WAVELET_BANKS &&
+                h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 && h[7] <= FLOE_WAVELET_PALETTE &&
+                h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] < (h[0] > FLOE_WAVELET_LONG_CHUNKS ? 16 : 1) && h[11] == 0;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
-    good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
+    good = good && (h[1] != FLOE_INTERP_RAW || (h[6] | h[7]) == 0);
     good = good && (!(packet || h[6] >> 2) || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
 }
@@ -163,7 +162,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     FLOE_CHECK(err, h && h[0] >= 1 && h[0] <= FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
                "wavelet chunk: of a version that is not known");
     FLOE_CHECK(err, is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
-    c->kind = (floe_wavelet_kind)h[1];
+    c->kind = (floe_interp_kind)h[1];
     c->plan.nsteps = h[2];
     c->log = h[3];
     c->checks = h[0] > FLOE_WAVELET_UNCHECKED;
@@ -178,11 +177,11 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];
-    c->base = c->kind == FLOE_WAVELET_FLAT ? floe_read64(from) : 0;
+    c->base = c->kind == FLOE_INTERP_FLAT ? floe_read64(from) : 0;
     for (uint32_t s = 0; s < c->npalette; s++)
         c->palette[s] = floe_read64(from);
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its header");
-    return c->kind == FLOE_WAVELET_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
+    return c->kind == FLOE_INTERP_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
 }
 
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs)

@@ -8,13 +8,6 @@
 #include "codec/wavelet/wavelet_records.h"
 #include "stage/interp/interp_bytes.h"
 
-typedef enum floe_wavelet_kind {
-    FLOE_WAVELET_CODED = 0,
-    FLOE_WAVELET_RAW = 1,  /* the values as they are */
-    FLOE_WAVELET_FLAT = 2, /* one pattern, and marks */
-    FLOE_WAVELET_CHUNK_KINDS = 3
-} floe_wavelet_kind;
-
 /* Sets of marks: what the array does not give. */
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
@@ -28,7 +21,7 @@ enum {
 };
 
 typedef struct floe_wavelet_chunk {
-    floe_wavelet_kind kind;
+    floe_interp_kind kind;
     bool log, checks; /* checks: writers make them */
     uint32_t npalette;
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are differences along the slowest axis */
@@ -44,7 +37,7 @@ static inline uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
 }
 static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
 {
-    return FLOE_WAVELET_HEADER_NBYTES + floe_max64(ncells * (narrow ? 4 : 8), 8);
+    return floe_interp_values_nbytes(FLOE_WAVELET_HEADER_NBYTES, ncells, narrow);
 }
 
 /* Grid of a set of marks, whose records have 7 values along the last axis each. */

@@ -21,7 +21,7 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
     if (status != FLOE_OK)
         return few ? FLOE_OK : status; /* with more of it there may be a header */
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k.plan)) * k.anchors.nbits;
-    uint64_t at = k.kind == FLOE_WAVELET_CODED
+    uint64_t at = k.kind == FLOE_INTERP_CODED
                       ? floe_wavelet_check_end(k.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8))
                       : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);

@@ -38,7 +38,7 @@ static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nlitera
     if (*mark != FLOE_WAVELET_LITERAL)
         return;
     const uint64_t pattern = floe_wavelet_pattern_at(e, position);
-    const bool special = c->kind == FLOE_WAVELET_FLAT ||
+    const bool special = c->kind == FLOE_INTERP_FLAT ||
                          floe_interp_is_special((uint32_t)e->size, pattern, e->params->has_fill, e->params->fill_bits);
     const uint32_t s = floe_interp_palette_place(c->palette, c->npalette, pattern);
     if (s == c->npalette && special && s < FLOE_WAVELET_PALETTE)

@@ -10,8 +10,7 @@ enum { TILE_CELLS = 16384, TILE_ROW = 512, TILE_PLANES = 4, TILE_ROWS = 256, TIL
 
 const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa)
 {
-    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_interp_ops_f32)
-                                       : FLOE_BY_ISA(isa, &floe_interp_ops_f64);
+    return FLOE_BY_REAL_AND_ISA(floe_dtype_is_narrow(dtype), isa, &floe_interp_ops);
 }
 
 bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])

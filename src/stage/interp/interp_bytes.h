@@ -6,6 +6,18 @@
 #include "base/bytes.h"
 #include "stage/interp/interp_shape.h"
 
+/* What a chunk holds. */
+typedef enum floe_interp_kind {
+    FLOE_INTERP_CODED = 0,
+    FLOE_INTERP_RAW = 1,  /* the values as they are */
+    FLOE_INTERP_FLAT = 2, /* one pattern, and which values have others */
+    FLOE_INTERP_KINDS = 3
+} floe_interp_kind;
+static inline uint64_t floe_interp_values_nbytes(uint64_t header, uint64_t ncells, bool narrow)
+{
+    return header + floe_max64(ncells * (narrow ? 4 : 8), 8);
+}
+
 static inline void floe_interp_real_write(floe_cursor *to, bool narrow, double v)
 {
     if (narrow)

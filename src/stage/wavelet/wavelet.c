@@ -6,14 +6,12 @@
 
 const floe_wavelet_ops *floe_wavelet_ops_of(floe_dtype dtype, floe_isa isa)
 {
-    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_wavelet_ops_f32)
-                                       : FLOE_BY_ISA(isa, &floe_wavelet_ops_f64);
+    return FLOE_BY_REAL_AND_ISA(floe_dtype_is_narrow(dtype), isa, &floe_wavelet_ops);
 }
 
 const floe_wavelet_value_ops *floe_wavelet_value_ops_of(floe_dtype dtype, floe_isa isa)
 {
-    return floe_dtype_is_narrow(dtype) ? FLOE_BY_ISA(isa, &floe_wavelet_value_ops_f32)
-                                       : FLOE_BY_ISA(isa, &floe_wavelet_value_ops_f64);
+    return FLOE_BY_REAL_AND_ISA(floe_dtype_is_narrow(dtype), isa, &floe_wavelet_value_ops);
 }
 
 uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p)

@@ -85,8 +85,7 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
         memcpy(job.lo, d->out.box.lo, sizeof job.lo);
         memcpy(job.hi, d->out.box.hi, sizeof job.hi);
     }
-    FLOE_CUDA(d->k->err,
-              d->narrow ? floe_interp_decode_f32(&job, d->k->stream) : floe_interp_decode_f64(&job, d->k->stream));
+    FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_decode)(&job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -102,7 +101,7 @@ static floe_status leave_lattice(const decoding *d)
     memcpy(l.lo, d->out.box.lo, sizeof l.lo);
     memcpy(l.hi, d->out.box.hi, sizeof l.hi);
     memcpy(l.shift, d->shift, sizeof l.shift);
-    FLOE_CUDA(d->k->err, d->narrow ? floe_interp_leave_f32(&l, d->k->stream) : floe_interp_leave_f64(&l, d->k->stream));
+    FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_leave)(&l, d->k->stream));
     return FLOE_OK;
 }
 

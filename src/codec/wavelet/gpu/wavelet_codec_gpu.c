@@ -3,8 +3,6 @@
 
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 
-#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
-
 FLOE_CODEC_OWN_FITS(floe_wavelet_gpu_encode);
 FLOE_CODEC_OWN_FITS(floe_wavelet_gpu_decode);
 

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec wavelet on a GPU: its row, and decoding. Chunks are done one after another. The host makes the plan by a chunk's header; all else
- * is kernels.
+ * Codec wavelet on a GPU: its row, and the calls behind it. Chunks are done one after another. The host makes the plan, by a chunk's header
+ * or by what it waits for; all else is kernels. The tuner's trials are parts, too; several are done at a time, their points in their places.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 
 #include "codec/chunks/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
-#include "codec/wavelet/wavelet_layout.h"
+#include "codec/wavelet/wavelet_encoder.h"
 
 extern const floe_codec_device floe_wavelet_gpu;
 
-/* How much of everything a full chunk has. */
-typedef struct floe_wavelet_gpu_decode_room {
-    uint64_t ncells, records, nchunks; /* records: bytes of all steps and marks */
-} floe_wavelet_gpu_decode_room;
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct floe_wavelet_gpu_decode {
-    floe_wavelet_gpu_decode_room room;
+    struct {
+        uint64_t ncells, records, nchunks; /* records: bytes of all steps and marks */
+    } room;                                /* how much of everything a full chunk has */
     uint8_t *array[2], *records;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
@@ -56,5 +55,167 @@ floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_in
 floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi);
 /* All passes of the packet but the first `kept`. */
 floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint32_t *at);
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, their differences */ };
+
+/* How much of everything a chunk has at most, or a trial; n: of trials, how many there are at once. */
+typedef struct floe_wavelet_gpu_room {
+    uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words;
+    uint32_t n;
+} floe_wavelet_gpu_room;
+
+/* What the host waits for: of a part, */
+typedef struct floe_wavelet_gpu_findings {
+    floe_wavelet_dev_found found;
+    unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
+    floe_wavelet_means means[FLOE_WAVELET_STEPS];
+} floe_wavelet_gpu_findings;
+
+/* and of grids that are counted; nbits: of lists. */
+typedef struct floe_wavelet_gpu_results {
+    floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
+    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
+    floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */
+} floe_wavelet_gpu_results;
+
+/* Scratch. An array is two buffers, that have it in turns. */
+typedef struct floe_wavelet_gpu_encode {
+    floe_codec_written written;
+    floe_wavelet_gpu_room room, trials[2]; /* trials: of the small box, if there is one, and of the large one */
+    uint8_t *arrays, *records;             /* arrays: slots, too, once values are checked */
+    int8_t *kinds, *corrections, *differences;
+    /* A box of the array, and what each trial of it takes. Arrays: one a trial, which is put back; then these and one more, transformed */
+    uint8_t *box, *trial_arrays, *trial_records;
+    int8_t *holes, *trial_corrections;
+    floe_wavelet_gpu_results *results;
+    floe_context_dev_grid *grids;
+    floe_context_dev_tables *tables;
+    floe_context_dev_bytes *bytes;
+    /* What counting finds cleared: from tokens_taken to busy */
+    uint64_t *tokens_taken;
+    size_t cleared_nbytes;
+    uint32_t *tickets, *nentries, *counts;
+    uint8_t *busy;
+    uint32_t *coded_counts, *chunk_sizes, *sizes;
+    uint64_t *done, *slot_ends, *places, *chunks_at;
+    floe_codec_check *checks;
+    floe_context_dev_window *windows;
+    uint64_t *entries; /* of lists */
+    uint32_t *lists;
+    floe_codec_ranks ranks; /* of blocks of records of kinds */
+    uint32_t
+        *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
+    uint64_t payload_nbytes;
+    uint8_t *header;
+    floe_wavelet_dev_part *parts;
+    floe_codec_piece *pieces;
+} floe_wavelet_gpu_encode;
+
+/* codec_device.h */
+floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *err);
+floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err);
+floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
+floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
+                                           void *stream, floe_error *err);
+
+/* ---- what these are made of -------------------------------------------------------------------------------------------- */
+
+typedef struct floe_wavelet_gpu_work {
+    const floe_wavelet_gpu_encode *c;
+    void *stream;
+    uint32_t *status;
+    floe_error *err;
+} floe_wavelet_gpu_work;
+
+static inline floe_status floe_wavelet_gpu_fetch(const floe_wavelet_gpu_work *w, void *host, const void *dev,
+                                                 size_t nbytes)
+{
+    return floe_codec_fetch(host, dev, nbytes, w->stream, w->err);
+}
+static inline floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, void *dev, const void *host,
+                                                size_t nbytes)
+{
+    return floe_codec_send(dev, host, nbytes, w->stream, w->err);
+}
+
+/* An array that is encoded: of the chunk, or of a trial. Of e.* pointers to scratch only values, records, records_of and marks are
+ * used; they are device memory. */
+typedef struct floe_wavelet_gpu_part {
+    const floe_wavelet_gpu_work *w;
+    floe_wavelet_encoder e;
+    floe_wavelet_gpu_findings *findings;
+    uint8_t *array[2],
+        *from[2];      /* from: where details and anchors are; the same, unless another part transformed them */
+    bool trial;        /* its kinds are read alone */
+    bool in_place;     /* its points are in their places: from[0], array[0] */
+    bool loaded;       /* array[0] has what load would put there */
+    const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
+    floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
+    uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
+    uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
+    uint32_t ncoded;                                      /* steps that forward has coded: the finest, or none */
+    floe_wavelet_dev_found found;
+} floe_wavelet_gpu_part;
+
+/* Bytes of a buffer of an array; what fills holes takes one, too. */
+static inline uint64_t floe_wavelet_gpu_buffer_nbytes(uint64_t ncells, uint64_t size)
+{
+    return ((ncells + 64) * size + 255) & ~(uint64_t)255;
+}
+static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t *arrays)
+{
+    p->array[0] = p->from[0] = arrays;
+    p->array[1] = p->from[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
+}
+
+/* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
+floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
+floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
+/* Passes of arrays whose points are in their places: those of a part's plan. */
+floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, const void *from,
+                                        floe_wavelet_dev_places *to);
+floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
+/* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back, where all
+ * is wanted, and not the codes alone. Findings and corrections are 0 at first. */
+typedef struct floe_wavelet_gpu_round {
+    uint32_t n, ncodes, nchecks;
+    floe_wavelet_dev_codes codes[FLOE_WAVELET_GPU_GRIDS];
+    void *decoded[FLOE_WAVELET_GPU_GRIDS]; /* NULL: no array */
+    floe_wavelet_anchors_job anchors[FLOE_WAVELET_DEV_JOBS];
+    floe_wavelet_values_job checks[FLOE_WAVELET_DEV_JOBS];
+    floe_wavelet_dev_places back;
+} floe_wavelet_gpu_round;
+floe_status floe_wavelet_gpu_round_add(floe_wavelet_gpu_part *p, bool all, floe_wavelet_gpu_round *r);
+floe_status floe_wavelet_gpu_round_do(const floe_wavelet_gpu_part *p, floe_wavelet_gpu_round *r);
+/* By what was found of anchors; false where they would take more bits than they are worth. */
+bool floe_wavelet_gpu_anchors_set(floe_wavelet_gpu_part *p, const unsigned long long *range);
+
+/* Grids that are counted, and what they take. */
+typedef struct floe_wavelet_gpu_grids {
+    uint32_t n;
+    floe_context_dev_grid grid[FLOE_WAVELET_GPU_GRIDS];
+    uint64_t count[FLOE_WAVELET_GPU_GRIDS]; /* codes that are not 0 */
+    uint64_t bits[FLOE_WAVELET_GPU_GRIDS];  /* as floe_wavelet_records_bits has them */
+    bool list[FLOE_WAVELET_GPU_GRIDS];      /* whether that is as a list */
+    uint64_t nwindows;
+    uint32_t *tokens; /* that are kept for encoding, for the whole of it; NULL: none */
+    uint64_t ntokens;
+} floe_wavelet_gpu_grids;
+void floe_wavelet_gpu_grid_add(floe_wavelet_gpu_grids *g, const floe_context_spec *spec, const floe_context_grid *grid,
+                               void *records);
+/* All of a part's steps, coarsest first. */
+void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_encoder *e);
+floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
+/* The same in two halves: what the first one finds is fetched between them. */
+floe_status floe_wavelet_gpu_count_start(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
+void floe_wavelet_gpu_count_take(floe_wavelet_gpu_grids *g, const floe_wavelet_gpu_results *found);
+floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
+
+/* Chooses e.structure of a chunk whose array is loaded. */
+floe_status floe_wavelet_gpu_tune(floe_wavelet_gpu_part *p);
 
 #endif

@@ -35,7 +35,6 @@ typedef struct decoding {
 floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *err)
 {
     floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
-    floe_wavelet_gpu_decode_room *room = &c->room;
     floe_wavelet_needs needs;
     uint64_t shape[FLOE_INTERP_RANK];
     *c = (floe_wavelet_gpu_decode){.cursor = NULL};
@@ -50,10 +49,10 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *er
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape), nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
-    room->ncells = floe_interp_points(shape);
-    room->records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16);
-    room->nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
-                    nsets * (floe_context_nchunks(&marks) + 1);
+    c->room.ncells = floe_interp_points(shape);
+    c->room.records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16);
+    c->room.nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
+                      nsets * (floe_context_nchunks(&marks) + 1);
     return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
@@ -206,8 +205,7 @@ floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_in
     l.first = t->first;
     l.center = t->plan->center;
     l.status = t->status;
-    FLOE_CUDA(t->err, t->size == sizeof(float) ? floe_wavelet_lift_f32(&l, at, t->stream)
-                                               : floe_wavelet_lift_f64(&l, at, t->stream));
+    FLOE_CUDA(t->err, FLOE_BY_REAL(t->size == sizeof(float), floe_wavelet_lift)(&l, at, t->stream));
     return FLOE_OK;
 }
 
@@ -268,7 +266,7 @@ static bool gather(decoding *d, gathering *g)
     const floe_wavelet_plan *p = &d->chunk.plan;
     floe_context_box box;
     bool good = true;
-    for (uint32_t i = d->chunk.kind == FLOE_WAVELET_CODED ? p->nsteps : 0; i-- > d->level.step && good;)
+    for (uint32_t i = d->chunk.kind == FLOE_INTERP_CODED ? p->nsteps : 0; i-- > d->level.step && good;)
         good = add_grid(d, g, &g->steps, &p->steps[i].spec, &p->steps[i].grid, step_box(d, i, &box) ? &box : NULL);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
         good = add_marks(d, g, s);
@@ -285,8 +283,7 @@ static floe_status decode_array(decoding *d, const gathering *g)
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g->grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
-        FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, 1, d->k->stream)
-                                       : floe_wavelet_decode_codes_f64(&c, 1, d->k->stream));
+        FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_wavelet_decode_codes)(&c, 1, d->k->stream));
         FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true, &d->at));
     }
     return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->at);
@@ -302,7 +299,7 @@ static floe_status decode_marks(const decoding *d, const gathering *g)
 static floe_status decode_both(decoding *d, const gathering *g)
 {
     const floe_cuda *cuda = d->k->call->cuda;
-    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
     if (g->marks.ngrids == 0)
         return coded ? decode_array(d, g) : FLOE_OK;
     FLOE_TRY(floe_cuda_fork(cuda, d->k->stream, d->k->err));
@@ -369,8 +366,7 @@ static floe_status give(const decoding *d)
                                  .status = d->k->call->status};
     memcpy(job.array_shape, d->chunk.plan.shape, sizeof job.array_shape);
     memcpy(job.shift, d->level.shift, sizeof job.shift);
-    FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_give_box_f32(&job, d->k->stream)
-                                   : floe_wavelet_give_box_f64(&job, d->k->stream));
+    FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_wavelet_give_box)(&job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -389,7 +385,7 @@ static bool cut_to_level(decoding *d)
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         d->chunk.marked[s] = false;
     d->chunk.differ = false;
-    return d->chunk.kind == FLOE_WAVELET_CODED && floe_interp_points(n) <= d->c->room.ncells;
+    return d->chunk.kind == FLOE_INTERP_CODED && floe_interp_points(n) <= d->c->room.ncells;
 }
 
 static floe_status decode_chunk(const floe_codec_chunk *k)
@@ -411,7 +407,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     uint64_t at = (uint64_t)(from.at - head);
-    if (d->chunk.kind == FLOE_WAVELET_RAW && k->call->level == 0) {
+    if (d->chunk.kind == FLOE_INTERP_RAW && k->call->level == 0) {
         if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
@@ -421,7 +417,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     if (!cut_to_level(d))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
-    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
     if (!gather(d, &g))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     if (coded)

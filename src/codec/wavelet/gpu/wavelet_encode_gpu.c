@@ -2,7 +2,7 @@
 /* Values -> chunks: what of a chunk is written, and how. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 
 #include <cuda_runtime_api.h>
 #include <string.h>
@@ -105,13 +105,13 @@ floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *er
         return FLOE_OK;
     for (uint32_t ends = 0; ends < 1u << call->field.rank; ends++) {
         uint64_t extent[FLOE_MAX_RANK];
-        bool good = !floe_dtype_is_integer(call->field.dtype), there = true;
+        bool there = true;
         for (uint32_t a = 0; a < call->field.rank; a++) {
             const uint64_t rest = call->field.shape[a] % call->chunk[a];
             there = there && (rest || !(ends >> a & 1));
             extent[a] = ends >> a & 1 ? rest : floe_min64(call->chunk[a], call->field.shape[a]);
         }
-        FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, c)), FLOE_ERR_LIMIT,
+        FLOE_CHECK(err, !there || add_chunk_room(call, extent, c), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
     for (int large = 0; large < 2; large++)
@@ -270,7 +270,7 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     job.to = e->w.c->differences;
     job.npalette = p->chunk.npalette;
     job.has_fill = p->params->has_fill;
-    job.flat = p->chunk.kind == FLOE_WAVELET_FLAT;
+    job.flat = p->chunk.kind == FLOE_INTERP_FLAT;
     job.fill = p->params->fill_bits;
     job.base = p->chunk.base;
     memcpy(job.palette, p->chunk.palette, sizeof job.palette);
@@ -319,7 +319,7 @@ static floe_status sort_kinds(encoding *e)
 static floe_status make_flat(encoding *e)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
-    e->p.e.chunk.kind = FLOE_WAVELET_FLAT;
+    e->p.e.chunk.kind = FLOE_INTERP_FLAT;
     e->p.e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = true; /* unless there are none */
     FLOE_CUDA(e->w.err, cudaMemsetAsync(c->kinds, 0, e->p.e.nmarks, e->w.stream));
     FLOE_CUDA(e->w.err, cudaMemsetAsync(e->p.findings, 0, sizeof *e->p.findings, e->w.stream));
@@ -356,20 +356,19 @@ static void list_part(const encoding *e, uint32_t i, floe_wavelet_dev_part *to)
 }
 
 /* Counted grid i is written: as a list, or its chunks are coded. */
-static floe_status add_part(encoding *e, uint32_t i, bool shares)
+static void add_part(encoding *e, uint32_t i, bool shares)
 {
     floe_wavelet_dev_part *to = &e->parts[e->nparts++];
     floe_context_dev_grid *grid = &e->coded.grid[e->coded.n];
     *to = (floe_wavelet_dev_part){.grid = e->coded.n};
     if (e->counted.list[i]) {
         list_part(e, i, to);
-        return FLOE_OK;
+        return;
     }
     *grid = e->counted.grid[i];
     grid->shares = shares && e->coded.n > 0;
     grid->counts = e->coded.n;
     e->counted_as[e->coded.n++] = i;
-    return FLOE_OK;
 }
 
 /* What is left of c->payload behind anchors and literals takes tokens. */
@@ -389,7 +388,7 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
     const uint64_t *shape = chunk->plan.shape;
     floe_context_grid marks;
     int8_t *sets[] = {c->corrections, c->kinds};
-    if (chunk->kind == FLOE_WAVELET_CODED)
+    if (chunk->kind == FLOE_INTERP_CODED)
         floe_wavelet_gpu_steps_add(&e->counted, &e->p.e);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         at[s] = e->counted.n;
@@ -421,11 +420,11 @@ static floe_status make_parts(encoding *e)
     const floe_wavelet_chunk *chunk = &e->p.e.chunk;
     uint32_t at[FLOE_WAVELET_MARK_SETS];
     FLOE_TRY(count_grids(e, at));
-    for (uint32_t i = 0; chunk->kind == FLOE_WAVELET_CODED && i < chunk->plan.nsteps; i++)
-        FLOE_TRY(add_part(e, i, true));
+    for (uint32_t i = 0; chunk->kind == FLOE_INTERP_CODED && i < chunk->plan.nsteps; i++)
+        add_part(e, i, true);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         if (chunk->marked[s])
-            FLOE_TRY(add_part(e, at[s], false));
+            add_part(e, at[s], false);
     return make_literals(e);
 }
 
@@ -474,7 +473,7 @@ static floe_status send_headers(const encoding *e, uint32_t *nbytes)
 {
     uint8_t bytes[FLOE_WAVELET_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, RAW_HEADER_AT), raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, 256);
-    const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
+    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW};
     if (!e->raw)
         floe_wavelet_header_write(&e->p.e.chunk, e->p.e.narrow, &to);
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
@@ -491,7 +490,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     floe_wavelet_pack_job job = {.parts = c->parts, .nparts = e->nparts, .header = c->header};
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
-    job.coded = p->chunk.kind == FLOE_WAVELET_CODED;
+    job.coded = p->chunk.kind == FLOE_INTERP_CODED;
     job.nsteps = job.coded ? p->chunk.plan.nsteps : 0;
     job.anchors = c->payload;
     job.anchors_nbytes = e->anchors_nbytes;

@@ -9,7 +9,6 @@
 
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
-#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -52,8 +51,7 @@ static floe_wavelet_values_job values_of(const part *p)
 static floe_status values_do(const part *p, const floe_wavelet_values_job *jobs, uint32_t n,
                              floe_wavelet_values_what what)
 {
-    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_values_f32(jobs, n, what, p->w->stream)
-                                     : floe_wavelet_values_f64(jobs, n, what, p->w->stream));
+    FLOE_CUDA(p->w->err, FLOE_BY_REAL(p->e.narrow, floe_wavelet_values)(jobs, n, what, p->w->stream));
     return FLOE_OK;
 }
 
@@ -225,7 +223,7 @@ static void place_records(part *p)
 
 static floe_status encode(const part *p, uint8_t *const *array, uint32_t first, uint32_t end)
 {
-    return codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, array, first, end);
+    return codes_do(p, FLOE_BY_REAL(p->e.narrow, floe_wavelet_encode_codes), array, first, end);
 }
 
 /* Codes of each step that are as large as they may be. */
@@ -243,7 +241,7 @@ static floe_status count_cuts(part *p, unsigned long long *counts)
  * none is as large as it may be, its largest is known to be small enough. */
 static floe_status find_largest(part *p, unsigned long long *largest, size_t nbytes)
 {
-    codes_fn *find = p->e.narrow ? floe_wavelet_largest_f32 : floe_wavelet_largest_f64;
+    codes_fn *find = FLOE_BY_REAL(p->e.narrow, floe_wavelet_largest);
     floe_wavelet_plan *plan = &p->e.chunk.plan;
     p->ncoded = plan->nsteps && !p->trial && p->e.expected < BYTE_BITS;
     if (p->ncoded) {
@@ -341,8 +339,7 @@ static floe_status code_steps(part *p)
 {
     place_records(p);
     FLOE_TRY(encode(p, p->from, p->ncoded, p->e.chunk.plan.nsteps));
-    return codes_do(p, p->e.narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64, p->array, 0,
-                    p->e.chunk.plan.nsteps);
+    return codes_do(p, FLOE_BY_REAL(p->e.narrow, floe_wavelet_decode_codes), p->array, 0, p->e.chunk.plan.nsteps);
 }
 
 static floe_status undo_steps(part *p)
@@ -413,8 +410,7 @@ floe_status floe_wavelet_gpu_places_add(const part *p, void *array, const void *
 floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_places *places)
 {
     if (places->n)
-        FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_lift_places_f32(places, p->w->stream)
-                                         : floe_wavelet_lift_places_f64(places, p->w->stream));
+        FLOE_CUDA(p->w->err, FLOE_BY_REAL(p->e.narrow, floe_wavelet_lift_places)(places, p->w->stream));
     return FLOE_OK;
 }
 
@@ -439,15 +435,13 @@ floe_status floe_wavelet_gpu_round_do(const part *p, floe_wavelet_gpu_round *r)
     const work *w = p->w;
     const bool narrow = p->e.narrow;
     uint32_t ndecoded = 0;
-    FLOE_CUDA(w->err,
-              (narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64)(r->codes, r->ncodes, w->stream));
+    FLOE_CUDA(w->err, FLOE_BY_REAL(narrow, floe_wavelet_encode_codes)(r->codes, r->ncodes, w->stream));
     for (uint32_t i = 0; i < r->ncodes; i++)
         if (r->decoded[i]) {
             r->codes[ndecoded] = r->codes[i];
             r->codes[ndecoded++].array = r->decoded[i];
         }
-    FLOE_CUDA(w->err,
-              (narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64)(r->codes, ndecoded, w->stream));
+    FLOE_CUDA(w->err, FLOE_BY_REAL(narrow, floe_wavelet_decode_codes)(r->codes, ndecoded, w->stream));
     FLOE_CUDA(w->err, floe_wavelet_anchors_cuda(r->anchors, r->n, FLOE_WAVELET_ANCHORS_TRY, w->stream));
     r->back.inverse = true;
     FLOE_TRY(floe_wavelet_gpu_places_lift(p, &r->back));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend/cuda.h"
-#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
