@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "codec/interp/interp_chunk.h"
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
 #include "codec/wavelet/wavelet_chunk.h"
@@ -47,6 +48,17 @@ const floe_codec_ops *floe_codec_chosen(floe_codec codec)
 bool floe_codec_on_gpu(const floe_codec_ops *codec, floe_dtype dtype)
 {
     return codec->device && (codec->integers_on_gpu || !floe_dtype_is_integer(dtype));
+}
+
+floe_status floe_codec_pad(const floe_chunk_encode *c, uint64_t least, floe_error *err)
+{
+    if (*c->nbytes >= least)
+        return FLOE_OK;
+    FLOE_CHECK(err, least <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
+               (unsigned long long)least, (unsigned long long)c->capacity);
+    memset((uint8_t *)c->dst + *c->nbytes, 0, least - *c->nbytes);
+    *c->nbytes = least;
+    return FLOE_OK;
 }
 
 floe_field floe_codec_box(const floe_codec_boxes *b, uint32_t i)

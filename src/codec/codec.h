@@ -132,6 +132,8 @@ typedef struct floe_codec_ops {
 
 /* Units of stage/tile, for any codec. */
 void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
+/* A chunk that is there gets zeros up to the least that any has. */
+floe_status floe_codec_pad(const floe_chunk_encode *c, uint64_t least, floe_error *err);
 /* A box as a field of its own. */
 floe_field floe_codec_box(const floe_codec_boxes *boxes, uint32_t i);
 

@@ -160,14 +160,7 @@ floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
         *c->stats = (floe_chunk_stats){.nexceptions = 0};
         write_raw(&e, c->dst, c->capacity, c->nbytes);
     }
-    const uint64_t least = floe_interp_least(c->chunk->rank, c->chunk->shape);
-    if (*c->nbytes < least) {
-        FLOE_CHECK(err, least <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
-                   (unsigned long long)least, (unsigned long long)c->capacity);
-        memset((uint8_t *)c->dst + *c->nbytes, 0, least - *c->nbytes);
-        *c->nbytes = least;
-    }
-    return FLOE_OK;
+    return floe_codec_pad(c, floe_interp_least(c->chunk->rank, c->chunk->shape), err);
 }
 
 floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)

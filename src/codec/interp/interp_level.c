@@ -71,18 +71,9 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
 
 /* ---- in words ---------------------------------------------------------------------------------------------------------- */
 
-/* The first axis that has more than one point. */
-static uint32_t first_axis(const uint64_t *n)
-{
-    uint32_t a = 0;
-    while (a + 1 < FLOE_INTERP_RANK && n[a] == 1)
-        a++;
-    return a;
-}
-
 static void add_shape(floe_text *to, const uint64_t *n)
 {
-    uint32_t a = first_axis(n);
+    uint32_t a = floe_interp_slowest(n);
     for (const char *by = ""; a < FLOE_INTERP_RANK; a++, by = " x ")
         floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
 }
@@ -91,7 +82,7 @@ static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint
 {
     static const char *const predictors[] = {"natural cubic", "not-a-knot cubic", "linear"};
     const floe_interp_coding *c = &k->plan.steps[i];
-    const uint32_t first = first_axis(k->plan.shape);
+    const uint32_t first = floe_interp_slowest(k->plan.shape);
     floe_text_add(to, "step %u: ", i);
     add_shape(to, c->step.coarse);
     floe_text_add(to, " -> ");

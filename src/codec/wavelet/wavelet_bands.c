@@ -55,7 +55,7 @@ static void run_pass(const floe_wavelet_bands *b, const floe_wavelet_pass *p)
 
 bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s)
 {
-    *s = (floe_interp_step){.naxes = 1, .axis = {floe_wavelet_slowest(p->shape)}};
+    *s = (floe_interp_step){.naxes = 1, .axis = {floe_interp_slowest(p->shape)}};
     memcpy(s->coarse, p->shape, sizeof s->coarse);
     for (uint32_t i = 0; i <= k; i++) {
         memcpy(s->fine, s->coarse, sizeof s->fine);
@@ -154,7 +154,7 @@ static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_
 
 static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
 {
-    return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_wavelet_slowest(p->shape)])] : 0;
+    return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_interp_slowest(p->shape)])] : 0;
 }
 
 static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *means, double *largest)

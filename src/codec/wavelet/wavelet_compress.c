@@ -183,7 +183,7 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e, trial;
     const uint64_t raw = floe_wavelet_bound(c->params, c->chunk->rank, c->chunk->shape),
-                   least = floe_wavelet_least(c->chunk->rank, c->chunk->shape), room = floe_min64(raw, c->capacity);
+                   room = floe_min64(raw, c->capacity);
     FLOE_TRY(begin(&e, &trial, c, err));
     bool good = true;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
@@ -198,13 +198,7 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
         *c->stats = (floe_chunk_stats){.nexceptions = 0};
         write_raw(&e, c->dst, c->capacity, c->nbytes);
     }
-    if (*c->nbytes < least) {
-        FLOE_CHECK(err, least <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
-                   (unsigned long long)least, (unsigned long long)c->capacity);
-        memset((uint8_t *)c->dst + *c->nbytes, 0, least - *c->nbytes);
-        *c->nbytes = least;
-    }
-    return FLOE_OK;
+    return floe_codec_pad(c, floe_wavelet_least(c->chunk->rank, c->chunk->shape), err);
 }
 
 floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)

@@ -86,7 +86,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
 {
     const floe_wavelet_coding *c = &d->chunk.plan.steps[i];
     const floe_interp_records r = {&c->spec, &c->grid, d->records};
-    const uint32_t axis = floe_wavelet_slowest(d->chunk.plan.shape);
+    const uint32_t axis = floe_interp_slowest(d->chunk.plan.shape);
     floe_interp_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
     floe_context_box parts[FLOE_WAVELET_PACKET + 1];
     for (uint32_t k = 0; k < ranges->count; k++) {
@@ -154,7 +154,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
         floe_wavelet_step_needed(&d->bands, &s, &packet[k], &packet[k + 1], &cells);
         add_rows(&ranges, s.coarse[a] + cells.lo[a], floe_min64(s.coarse[a] + cells.hi[a], s.fine[a]));
     }
-    add_rows(&ranges, packet[k].lo[floe_wavelet_slowest(p->shape)], packet[k].hi[floe_wavelet_slowest(p->shape)]);
+    add_rows(&ranges, packet[k].lo[floe_interp_slowest(p->shape)], packet[k].hi[floe_interp_slowest(p->shape)]);
     for (uint32_t i = level->step; i < p->nsteps; i++)
         floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
     *d->tables = (floe_context_tables){.ntables = {0}};

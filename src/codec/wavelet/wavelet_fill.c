@@ -45,11 +45,13 @@ floe_status floe_wavelet_fill(const floe_wavelet_filling *f)
 static floe_status fill_points(void *unused, const floe_wavelet_fill_job *j, bool *holes)
 {
     const uint64_t *n = j->what == FLOE_WAVELET_FILL_COARSEN ? j->coarse.n : j->level.n;
+    const uint64_t rows[] = {n[0], n[1], n[2], 1};
     uint64_t i = 0, at[FLOE_INTERP_RANK] = {0};
     (void)unused;
     do
-        floe_wavelet_fill_point(j, i++, at);
-    while (floe_interp_next_point(n, at));
+        for (at[3] = 0; at[3] < n[3]; at[3]++)
+            floe_wavelet_fill_point(j, i++, at);
+    while (floe_interp_next_point(rows, at));
     if (j->what == FLOE_WAVELET_FILL_MARK)
         *holes = memchr(j->level.holes, true, i);
     return FLOE_OK;

@@ -72,19 +72,18 @@ FLOE_HD void floe_wavelet_fill_coarsen(const floe_wavelet_fill_level *l, const f
     floe_wavelet_fill_set(coarse, floe_interp_index(coarse->n, at), floe_wavelet_fill_mean(l, at));
 }
 
-/* Point at[] of the level, if it is a hole. */
+/* Point number i, at[], of the level, if it is a hole. */
 FLOE_HD void floe_wavelet_fill_refine(const floe_wavelet_fill_level *l, const floe_wavelet_fill_level *coarse,
-                                      const uint64_t *at)
+                                      uint64_t i, const uint64_t *at)
 {
-    const uint64_t i = floe_interp_index(l->n, at), half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
+    const uint64_t half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
     if (l->holes[i])
         floe_wavelet_fill_set(l, i, floe_wavelet_fill_value(coarse, floe_interp_index(coarse->n, half)));
 }
 
 /* A hole of the colour becomes the mean of its neighbours, which have the other one. */
-FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t colour, const uint64_t *at)
+FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t colour, uint64_t i, const uint64_t *at)
 {
-    const uint64_t i = floe_interp_index(l->n, at);
     double sum = 0;
     uint32_t count = 0;
     uint64_t stride = 1;
@@ -107,13 +106,13 @@ FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, uint64_t i,
     switch (j->what) {
     case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
     case FLOE_WAVELET_FILL_COARSEN: floe_wavelet_fill_coarsen(l, &j->coarse, at); break;
-    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(l, &j->coarse, at); break;
+    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(l, &j->coarse, i, at); break;
     case FLOE_WAVELET_FILL_ZERO:
         if (l->holes[i])
             floe_wavelet_fill_set(l, i, 0);
         break;
-    case FLOE_WAVELET_FILL_EVEN: floe_wavelet_fill_relax(l, 0, at); break;
-    case FLOE_WAVELET_FILL_ODD: floe_wavelet_fill_relax(l, 1, at); break;
+    case FLOE_WAVELET_FILL_EVEN: floe_wavelet_fill_relax(l, 0, i, at); break;
+    case FLOE_WAVELET_FILL_ODD: floe_wavelet_fill_relax(l, 1, i, at); break;
     }
 }
 

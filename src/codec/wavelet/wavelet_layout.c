@@ -137,8 +137,7 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
         FLOE_ERR_FORMAT, "wavelet chunk: its numbers cannot be");
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const bool good = read_step(&p->steps[i], version, n, from) && !from->bad;
-        FLOE_CHECK(err,
-                   good && !(p->packet && floe_interp_is_active(&p->steps[i].step, floe_wavelet_slowest(p->shape))),
+        FLOE_CHECK(err, good && !(p->packet && floe_interp_is_active(&p->steps[i].step, floe_interp_slowest(p->shape))),
                    FLOE_ERR_FORMAT, "wavelet chunk: step %u cannot be", i);
     }
     return FLOE_OK;
@@ -152,7 +151,7 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
                 h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] < (h[0] > FLOE_WAVELET_LONG_CHUNKS ? 16 : 1) && h[11] == 0;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
     good = good && (h[1] != FLOE_INTERP_RAW || (h[6] | h[7]) == 0);
-    good = good && (!(packet || h[6] >> 2) || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
+    good = good && (!(packet || h[6] >> 2) || floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
 }
 

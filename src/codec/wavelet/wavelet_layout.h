@@ -60,7 +60,7 @@ static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_INTER
 static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP_RANK])
 {
     uint64_t rows = 1;
-    for (uint32_t a = floe_wavelet_slowest(shape) + 1; a < 3; a++)
+    for (uint32_t a = floe_interp_slowest(shape) + 1; a < 3; a++)
         rows *= shape[a];
     return rows * floe_wavelet_marks_row(shape);
 }

@@ -107,7 +107,7 @@ static void differ_kinds(const encoder *e)
 static void choose_kinds(encoder *e)
 {
     e->chunk.differ = false;
-    if (floe_wavelet_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 || is_empty(e, FLOE_WAVELET_VALUE_KINDS))
+    if (floe_interp_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 || is_empty(e, FLOE_WAVELET_VALUE_KINDS))
         return;
     const uint64_t bits = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS);
     differ_kinds(e);

@@ -42,17 +42,9 @@ double floe_wavelet_step_of(double base, int32_t exponent)
     return base * roots[part] * floe_f64_of((uint64_t)(1023 + whole) << 52);
 }
 
-uint32_t floe_wavelet_slowest(const uint64_t shape[FLOE_INTERP_RANK])
-{
-    uint32_t a = 0;
-    while (a < FLOE_INTERP_RANK - 1 && shape[a] == 1)
-        a++;
-    return a;
-}
-
 uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at)
 {
-    uint64_t n = p->shape[floe_wavelet_slowest(p->shape)];
+    uint64_t n = p->shape[floe_interp_slowest(p->shape)];
     for (uint32_t level = 0; level < p->packet; level++) {
         n = (n + 1) / 2;
         if (at >= n)
@@ -126,7 +118,7 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
                           floe_wavelet_plan *plan)
 {
     uint32_t axis[FLOE_INTERP_RANK], naxes, depth[FLOE_INTERP_RANK] = {0};
-    const uint32_t left = s->frozen | (s->packet ? 1u << floe_wavelet_slowest(shape) : 0);
+    const uint32_t left = s->frozen | (s->packet ? 1u << floe_interp_slowest(shape) : 0);
     memcpy(plan->shape, shape, sizeof plan->shape);
     plan->bank = s->bank;
     plan->one_sided = s->one_sided;
@@ -154,7 +146,7 @@ floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t
     floe_wavelet_level l = {.kept = level < plan->packet ? level : plan->packet};
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         l.shift[a] = level;
-    l.shift[floe_wavelet_slowest(plan->shape)] -= l.kept;
+    l.shift[floe_interp_slowest(plan->shape)] -= l.kept;
     while (l.step < plan->nsteps && floe_interp_level_take(&plan->steps[l.step].step, l.shift))
         l.step++;
     return l;
@@ -180,7 +172,7 @@ void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_
     floe_wavelet_plan plan;
     memset(needs, 0, sizeof *needs);
     for (int frozen = 0; frozen < 2; frozen++) {
-        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_wavelet_slowest(shape) : 0};
+        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_interp_slowest(shape) : 0};
         floe_wavelet_plan_of(shape, &s, &plan);
         add_needs(&plan, needs);
     }

@@ -49,8 +49,6 @@ typedef struct floe_wavelet_plan {
     floe_wavelet_coding steps[FLOE_WAVELET_STEPS];
 } floe_wavelet_plan;
 
-/* The first axis of more than one point. */
-uint32_t floe_wavelet_slowest(const uint64_t shape[FLOE_INTERP_RANK]);
 /* Of a point along the slowest axis: its band of the packet. */
 uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at);
 /* What coarsest means remain. */

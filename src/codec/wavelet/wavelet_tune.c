@@ -59,7 +59,7 @@ bool floe_wavelet_has_small(const encoder *e)
 void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e) >> (large ? 0 : is_best(e) ? 2 : 1);
-    const uint32_t slowest = floe_wavelet_slowest(shape);
+    const uint32_t slowest = floe_interp_slowest(shape);
     memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
     while (floe_interp_points(part) > most) {
         uint32_t longest = FLOE_INTERP_RANK - 1;
@@ -160,7 +160,7 @@ static bool keep_better(tuner *t)
 static void add_slowest(tuner *t, uint32_t levels)
 {
     const uint64_t *shape = t->e->chunk.plan.shape;
-    const uint32_t slowest = floe_wavelet_slowest(shape);
+    const uint32_t slowest = floe_interp_slowest(shape);
     floe_wavelet_structure s = t->best.structure;
     s.frozen = levels ? 0 : 1u << slowest;
     s.packet = levels;

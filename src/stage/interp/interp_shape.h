@@ -66,6 +66,15 @@ FLOE_HD uint64_t floe_interp_index(const uint64_t n[FLOE_INTERP_RANK], const uin
 
 FLOE_HD uint64_t floe_interp_points(const uint64_t n[FLOE_INTERP_RANK]) { return n[0] * n[1] * n[2] * n[3]; }
 
+/* The first axis of more than one point; the last one, where none has. */
+FLOE_HD uint32_t floe_interp_slowest(const uint64_t n[FLOE_INTERP_RANK])
+{
+    uint32_t a = 0;
+    while (a < FLOE_INTERP_RANK - 1 && n[a] == 1)
+        a++;
+    return a;
+}
+
 /* The point of that number. Without a loop: compilers would keep arrays in memory for it. */
 FLOE_HD void floe_interp_point_of(const uint64_t n[FLOE_INTERP_RANK], uint64_t number, uint64_t point[FLOE_INTERP_RANK])
 {

@@ -112,7 +112,7 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
     c.largest = (unsigned long long *)(void *)&dev->largest;
     c.means = &dev->means;
     if (s->packet) {
-        c.axis = floe_wavelet_slowest(s->shape);
+        c.axis = floe_interp_slowest(s->shape);
         c.nbands = s->packet + 1;
         for (uint64_t z = s->shape[c.axis]; z-- > 0;)
             c.begin[floe_wavelet_packet_band(b->plan, z)] = z;
@@ -321,7 +321,7 @@ static void all_steps(const sample *s, uint64_t seed)
     arrays a[ARRAYS];
     memcpy(p.shape, s->shape, sizeof p.shape);
     for (uint32_t k = 0; k < ARRAYS; k++) {
-        const uint32_t slowest = floe_wavelet_slowest(s->shape), packet = (s->packet + k) % 4;
+        const uint32_t slowest = floe_interp_slowest(s->shape), packet = (s->packet + k) % 4;
         const bool stack = slowest < FLOE_INTERP_RANK - 1 && s->shape[slowest] >> packet > 1;
         const floe_wavelet_bank bank = (floe_wavelet_bank)((s->bank + k) % FLOE_WAVELET_BANKS);
         const floe_wavelet_structure way = {.bank = bank,

@@ -45,7 +45,7 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *er
     FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
                FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
     for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
-        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_wavelet_slowest(shape) ? 0 : call->level));
+        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_interp_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape), nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
@@ -142,7 +142,7 @@ static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
 /* Where the bands of a plan's packet begin along the slowest axis; returns how many. */
 static uint32_t bands_of(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
 {
-    uint64_t n = plan->shape[floe_wavelet_slowest(plan->shape)];
+    uint64_t n = plan->shape[floe_interp_slowest(plan->shape)];
     begin[0] = 0;
     for (uint32_t level = 0; level < plan->packet; level++)
         begin[plan->packet - level] = n = (n + 1) / 2;
@@ -155,7 +155,7 @@ floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uin
     floe_wavelet_dev_codes c = {.array = array, .step = k->step, .records = records};
     memcpy(c.shape, plan->shape, sizeof c.shape);
     c.nrecords = floe_context_nrecords(&k->grid);
-    c.axis = floe_wavelet_slowest(plan->shape);
+    c.axis = floe_interp_slowest(plan->shape);
     c.nbands = bands_of(plan, c.begin);
     for (uint32_t b = 0; b < c.nbands; b++)
         for (uint32_t class = 1; class < 1u << k->step.naxes; class ++)
@@ -171,7 +171,7 @@ floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan,
     floe_wavelet_anchors_job job = {.array = array, .to = to, .narrow = narrow};
     memcpy(job.shape, plan->shape, sizeof job.shape);
     memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
-    job.axis = floe_wavelet_slowest(plan->shape);
+    job.axis = floe_interp_slowest(plan->shape);
     job.nbands = bands_of(plan, job.begin);
     for (uint32_t b = 0; b < job.nbands; b++)
         job.step[b] =
@@ -212,7 +212,7 @@ floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_in
 floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi)
 {
     const uint64_t *shape = t->plan->shape;
-    const uint64_t plane = floe_interp_points(shape) / shape[floe_wavelet_slowest(shape)] * t->size;
+    const uint64_t plane = floe_interp_points(shape) / shape[floe_interp_slowest(shape)] * t->size;
     FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[!from] + lo * plane, t->array[from] + lo * plane, (hi - lo) * plane,
                                       cudaMemcpyDeviceToDevice, t->stream));
     return FLOE_OK;
@@ -220,7 +220,7 @@ floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32
 
 floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint32_t *at)
 {
-    const uint32_t axis = floe_wavelet_slowest(t->plan->shape), base = *at;
+    const uint32_t axis = floe_interp_slowest(t->plan->shape), base = *at;
     floe_interp_step s;
     for (uint32_t k = t->plan->packet; k-- > kept;) {
         if (!floe_wavelet_packet_step(t->plan, k, &s))
@@ -337,7 +337,7 @@ static floe_status restore_kinds(const decoding *d)
     if (!d->chunk.differ)
         return FLOE_OK;
     job.apart = floe_wavelet_marks_apart(n);
-    job.nslowest = n[floe_wavelet_slowest(n)];
+    job.nslowest = n[floe_interp_slowest(n)];
     FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_SUM, d->k->stream));
     return FLOE_OK;
 }

@@ -55,7 +55,7 @@ static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 {
     const uint64_t *shape = e->chunk.plan.shape;
     for (int frozen = 0; frozen < 2; frozen++) {
-        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_wavelet_slowest(shape) : 0};
+        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_interp_slowest(shape) : 0};
         add_structure_room(shape, &s, room);
     }
     room->ncells = floe_max64(room->ncells, e->ncells);
@@ -396,7 +396,7 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
         if (chunk->marked[s])
             floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, sets[s]);
     }
-    const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1;
+    const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1;
     if (differ) {
         floe_wavelet_kinds_job job = kinds_of(e);
         job.apart = floe_wavelet_marks_apart(shape);

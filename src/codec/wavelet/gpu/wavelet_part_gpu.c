@@ -142,7 +142,7 @@ static floe_status lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, ui
 
 static floe_status lift_packet(const floe_wavelet_plan *plan, floe_wavelet_gpu_turns *t, uint32_t *at)
 {
-    const uint32_t axis = floe_wavelet_slowest(plan->shape);
+    const uint32_t axis = floe_interp_slowest(plan->shape);
     floe_interp_step s;
     uint32_t n = 0;
     while (floe_wavelet_packet_step(plan, n, &s)) {
