@@ -169,8 +169,10 @@ FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_
     bool good = true;
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < ngrids; i += blockDim.x / FLOE_WARP) {
         const floe_context_dev_grid &g = grids[i];
+        if (g.tables != i)
+            continue; /* nothing is known of where its tables are */
         const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
-        good = (g.tables != i || floe_context_read_tables(from, g.nmasks, g.nvalues, tables + i)) && good;
+        good = floe_context_read_tables(from, g.nmasks, g.nvalues, tables + i) && good;
     }
     return !__syncthreads_or(!good);
 }
