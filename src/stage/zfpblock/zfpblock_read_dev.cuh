@@ -88,6 +88,7 @@ FLOE_DEV uint32_t floe_zfp_skip_zeros(floe_zfp_reader &r, uint32_t most)
 template <uint32_t RANK> struct floe_zfp_sink {
     uint32_t *plane; /* word 0 of this block's */
     uint64_t bits;
+    INLINE void aim(uint32_t *planes, uint32_t at) { plane = planes + at; }
     INLINE void begin(floe_zfp_reader &r, uint32_t known)
     {
         bits = floe_zfp_take(r, min(known, 32u));
@@ -104,6 +105,7 @@ template <uint32_t RANK> struct floe_zfp_sink {
 };
 template <> struct floe_zfp_sink<4> {
     uint32_t *plane;
+    INLINE void aim(uint32_t *planes, uint32_t at) { plane = planes + at; }
     INLINE uint32_t &word(uint32_t w) { return plane[w * floe_zfp_lanes<4>::BLOCKS]; }
     INLINE void begin(floe_zfp_reader &r, uint32_t known)
     {
@@ -120,9 +122,9 @@ template <> struct floe_zfp_sink<4> {
     INLINE void end() {}
 };
 
-/* Nowhere. */
+/* Nowhere: there are no planes. */
 struct floe_zfp_no_sink {
-    uint32_t *plane; /* unused */
+    INLINE void aim(uint32_t *, uint32_t) {}
     INLINE void begin(floe_zfp_reader &r, uint32_t known)
     {
         uint32_t n = min(known, r.left);
@@ -170,7 +172,7 @@ FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, floe_shared_words ste
     uint32_t known = 0, k = 0;
     for (; k < most && r.left > 0; k++) {
         SINK sink;
-        sink.plane = planes + floe_zfp_plane_at<RANK>(k, 0, block);
+        sink.aim(planes, floe_zfp_plane_at<RANK>(k, 0, block));
         sink.begin(r, known);
         known = floe_zfp_read_groups<RANK>(r, steps, known, sink);
         sink.end();
