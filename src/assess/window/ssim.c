@@ -110,16 +110,8 @@ uint64_t floe_ssim_scratch_nbytes(const floe_cpu *cpu, const floe_pair *pair, co
 static floe_ssim_tile_fn *tile_of(const floe_cpu *cpu, floe_dtype dtype, bool is_tree)
 {
     const bool is_f32 = dtype == FLOE_F32;
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (cpu->isa == FLOE_ISA_AVX2 && is_tree)
-        return is_f32 ? floe_ssim_tree_f32_avx2 : floe_ssim_tree_f64_avx2;
-    if (cpu->isa == FLOE_ISA_AVX2)
-        return is_f32 ? floe_ssim_tile_f32_avx2 : floe_ssim_tile_f64_avx2;
-#endif
-    (void)cpu;
-    if (is_tree)
-        return is_f32 ? floe_ssim_tree_f32_plain : floe_ssim_tree_f64_plain;
-    return is_f32 ? floe_ssim_tile_f32_plain : floe_ssim_tile_f64_plain;
+    return is_tree ? FLOE_BY_REAL_AND_ISA(is_f32, cpu->isa, floe_ssim_tree)
+                   : FLOE_BY_REAL_AND_ISA(is_f32, cpu->isa, floe_ssim_tile);
 }
 
 static void tile_run(void *arg, uint64_t tile, uint32_t worker)

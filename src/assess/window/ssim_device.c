@@ -146,8 +146,7 @@ static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, 
     const bool is_fast = floe_ssim_is_fast(pair, &job->plan);
     joined->wild = 1;
     for (int careful = pair->has_fill != 0; is_fast && careful < 2 && joined->wild; careful++) {
-        int (*fast)(const floe_ssim_job *, bool, void *) =
-            pair->dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32 : floe_ssim_fast_cuda_f64;
+        int (*fast)(const floe_ssim_job *, bool, void *) = FLOE_BY_REAL(pair->dtype == FLOE_F32, floe_ssim_fast_cuda);
         FLOE_CUDA(err, fast(job, careful, cuda->stream));
         FLOE_TRY(floe_cuda_fetch(cuda, joined, job->joined, sizeof *joined, err));
     }

@@ -161,8 +161,7 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
         job.fine = floe_interp_view_lattice(s->lattices[i % 2 == 0], k->step.fine);
-    FLOE_CUDA(e->err, e->narrow ? floe_interp_encode_f32(&job, &e->check, e->stream)
-                                : floe_interp_encode_f64(&job, &e->check, e->stream));
+    FLOE_CUDA(e->err, FLOE_BY_REAL(e->narrow, floe_interp_encode)(&job, &e->check, e->stream));
     return FLOE_OK;
 }
 

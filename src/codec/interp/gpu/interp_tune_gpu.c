@@ -118,8 +118,7 @@ static floe_status thin(const trying *y, const floe_interp_plan *p, void *stream
     floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
     for (uint32_t i = 0; i < n; i++)
         jobs[i] = floe_interp_gpu_job(p, t->check, t->lattices, i);
-    FLOE_CUDA(y->err, narrow ? floe_interp_thin_f32(jobs, t->lattices, n, t->check, t->anchors, stream)
-                             : floe_interp_thin_f64(jobs, t->lattices, n, t->check, t->anchors, stream));
+    FLOE_CUDA(y->err, FLOE_BY_REAL(narrow, floe_interp_thin)(jobs, t->lattices, n, t->check, t->anchors, stream));
     return FLOE_OK;
 }
 
@@ -154,7 +153,7 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
     FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
-    FLOE_CUDA(y->err, y->e->narrow ? floe_interp_trials_f32(job, stream) : floe_interp_trials_f64(job, stream));
+    FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
     FLOE_TRY(thin_early(y));
     FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)

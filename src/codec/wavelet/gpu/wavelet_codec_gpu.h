@@ -105,8 +105,8 @@ typedef struct floe_wavelet_gpu_encode {
     uint64_t *entries; /* of lists */
     uint32_t *lists;
     floe_codec_ranks ranks; /* of blocks of records of kinds */
-    uint32_t
-        *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
+    /* Anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
+    uint32_t *payload;
     uint64_t payload_nbytes;
     uint8_t *header;
     floe_wavelet_dev_part *parts;
