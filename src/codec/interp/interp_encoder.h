@@ -4,6 +4,7 @@
 #define FLOE_CODEC_INTERP_INTERP_ENCODER_H
 
 #include "codec/interp/interp_chunk.h"
+#include "codec/interp/interp_look_math.h"
 #include "stage/interp/interp.h"
 
 typedef struct floe_interp_encoder {
@@ -19,6 +20,9 @@ typedef struct floe_interp_encoder {
     /* for the tuner: tallies of n structures at once, FLOE_INTERP_LEVELS each; NULL: that is done here */
     void (*tally)(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies);
     void *user;
+    /* for the tuner: where its boxes begin, and what a value of the field takes to one of theirs */
+    int64_t box_at[FLOE_CODEC_BOXES];
+    double share;
     bool narrow, squares;
     size_t size; /* of an element */
     uint64_t ncells, nbits;
@@ -88,8 +92,9 @@ void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *
                              const floe_interp_structure *s, floe_context_tally *tallies);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
-/* At which of the values part number `box` begins. */
-int64_t floe_interp_trial_at(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
-                             uint64_t box);
+/* Whether boxes of trials lie where the field takes most bits; else evenly, which e->box_at has then. */
+bool floe_interp_trial_looks(const floe_interp_encoder *e);
+void floe_interp_trial_spread(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
+void floe_interp_trial_look(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
 
 #endif

@@ -14,6 +14,7 @@ bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec
                                const uint64_t *extent)
 {
     *e = (encoder){.cpu = cpu, .params = params, .ops = floe_interp_ops_of(params->dtype, cpu->isa)};
+    e->share = 1;
     e->narrow = floe_dtype_is_narrow(params->dtype);
     e->size = floe_dtype_size(params->dtype);
     if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))

@@ -7,20 +7,19 @@
 typedef floe_interp_encoder encoder;
 
 enum {
-    BOX_CELLS = 65536,
-    BOX_CELLS_BEST = 262144, /* of fields of three axes so small that there would be few boxes */
+    BOX_CELLS = 32768,
+    BOX_CELLS_FEW = 65536,   /* of fields so small that there are few boxes; */
+    BOX_CELLS_BEST = 262144, /* for preset best, if they have three axes */
     FEW_CELLS = 1 << 23,
-    BOXES = 8,
     BOX_SHARE = 64 /* values of the field for one of a box */
 };
 
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
-    const uint64_t *shape = e->chunk.plan.shape,
-                   most = e->params->preset == FLOE_PRESET_BEST && e->ncells < FEW_CELLS && shape[0] == 1
-                              ? BOX_CELLS_BEST
-                              : BOX_CELLS;
+    const uint64_t *shape = e->chunk.plan.shape;
+    const bool few = e->ncells < FEW_CELLS, deep = e->params->preset == FLOE_PRESET_BEST && shape[0] == 1;
+    const uint64_t most = !few ? BOX_CELLS : deep ? BOX_CELLS_BEST : BOX_CELLS_FEW;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
@@ -39,21 +38,67 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t cells = floe_interp_points(part);
-    return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1), ncells / cells < BOXES ? 1 : BOXES);
+    return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1),
+                      ncells / cells < FLOE_INTERP_BOXES ? 1 : FLOE_INTERP_BOXES);
 }
 
-/* Boxes lie on a lattice of their number, each axis at another pace. */
-int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes, uint64_t box)
+/* ---- where boxes lie ------------------------------------------------------------------------------------------------------ */
+
+static int64_t place_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nplaces, uint64_t place)
 {
-    static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
-    const uint64_t *shape = e->chunk.plan.shape;
     int64_t at = 0;
-    if (e->boxes)
-        return e->boxes->at[box];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)((shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes)) *
-              e->values.stride[a];
+        at += (int64_t)floe_interp_spread(a, e->chunk.plan.shape[a] - part[a], place, nplaces) * e->values.stride[a];
     return at;
+}
+
+static double value_of(const encoder *e, int64_t at)
+{
+    const uint64_t pattern = floe_interp_pattern_load((const uint8_t *)e->values.data + at * (int64_t)e->size, e->size);
+    const double v = e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern);
+    return floe_interp_probe_value(v, pattern == floe_codec_fill_bits(e->params), e->chunk.log);
+}
+
+static uint32_t bits_of(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], int64_t at)
+{
+    const double inverse = 1 / e->bound;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < FLOE_INTERP_PROBES; i++) {
+        int64_t probe = at;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            const uint64_t reach = 3 * floe_interp_probe_reach(part[a]);
+            probe += (int64_t)(reach + floe_interp_spread(a, part[a] - 2 * reach, i, FLOE_INTERP_PROBES)) *
+                     e->values.stride[a];
+        }
+        const double v = value_of(e, probe);
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            const int64_t far = (int64_t)floe_interp_probe_reach(part[a]) * e->values.stride[a];
+            if (far)
+                bits += floe_interp_probe_bits(v, value_of(e, probe - far), value_of(e, probe + far),
+                                               value_of(e, probe - 3 * far), value_of(e, probe + 3 * far), inverse);
+        }
+    }
+    return bits;
+}
+
+bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= FEW_CELLS; }
+
+void floe_interp_trial_spread(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+{
+    for (uint64_t b = 0; b < nboxes; b++)
+        e->box_at[b] = place_at(e, part, nboxes, b);
+}
+
+void floe_interp_trial_look(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+{
+    const uint32_t nplaces = FLOE_INTERP_PLACES * (uint32_t)nboxes;
+    uint32_t bits[FLOE_INTERP_PLACES_MOST];
+    for (uint32_t i = 0; i < nplaces; i++)
+        bits[i] = bits_of(e, part, place_at(e, part, nplaces, i));
+    const floe_interp_places p = floe_interp_places_of(bits, nplaces, (uint32_t)nboxes);
+    for (uint64_t b = 0; b < nboxes; b++)
+        e->box_at[b] = place_at(e, part, nplaces, p.place[b]);
+    e->share = floe_interp_places_share(&p, nplaces, (uint32_t)nboxes);
 }
 
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
@@ -121,8 +166,7 @@ static void box_task(void *arg, uint64_t box, uint32_t worker)
 {
     const trial_boxes *t = arg;
     encoder *e = &t->trial->sharers[worker];
-    e->values.data = (uint8_t *)t->e->values.data +
-                     floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->n, box) * (int64_t)e->size;
+    e->values.data = (uint8_t *)t->e->values.data + t->e->box_at[box] * (int64_t)e->size;
     floe_interp_lattices_code(e);
     add_counts(e);
 }

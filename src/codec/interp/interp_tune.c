@@ -154,7 +154,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
     const uint64_t all = floe_interp_points(top->coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
     return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * (all - raw) +
-           (raw * 8 * t->e->size << 12);
+           (uint64_t)((double)(raw * 8 * t->e->size << 12) / t->e->share);
 }
 
 /* Takes s in place of best where that spares an n-th of the bits. */
@@ -367,7 +367,7 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
     uint64_t each = 0; /* bits of a record; not fewer than of a finer level */
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
-        each = floe_max64(each, t->records[of] ? t->bits[of] / t->records[of] : 0);
+        each = floe_max64(each, t->records[of] ? (uint64_t)((double)(t->bits[of] / t->records[of]) * t->e->share) : 0);
         best->wide[l] = l > 1 || t->tally[of].large > 0;
         best->rows[l] = rows_of(t, best->planes, l, each);
         best->checked[l] = checked_of(t, l, best->rows[l], each);
@@ -411,6 +411,10 @@ static void tune(encoder *e, encoder *trial)
 {
     tuner t;
     begin(&t, e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
+    if (!floe_interp_trial_looks(e))
+        floe_interp_trial_spread(e, trial->chunk.plan.shape, t.nboxes);
+    else if (!e->tally) /* who tallies looks */
+        floe_interp_trial_look(e, trial->chunk.plan.shape, t.nboxes);
     const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;
@@ -545,6 +549,7 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
     floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent);
     floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent);
     e->boxes = boxes;
+    memcpy(e->box_at, boxes->at, sizeof e->box_at);
     e->values = floe_interp_view_of(&box);
     e->values.data = (void *)boxes->data;
     floe_interp_domain_set(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);

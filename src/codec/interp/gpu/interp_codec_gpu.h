@@ -31,7 +31,7 @@ typedef struct floe_interp_gpu_trials {
     uint64_t scratch_nbytes;
     uint8_t *scratch;
     floe_interp_dev_trial_step *steps;
-    floe_context_tally *tallies;
+    floe_interp_trials_found *found;
     uint32_t *counts;
 } floe_interp_gpu_trials;
 

@@ -9,6 +9,7 @@
 
 #include "codec/chunks/codec_record.h"
 #include "codec/interp/interp_head_math.h"
+#include "codec/interp/interp_look_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_cuda.h"
 
@@ -65,7 +66,7 @@ int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream);
 
 /* ---- the tuner's trials ------------------------------------------------------------------------------------------------- */
 
-enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 32 };
+enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 32, FLOE_INTERP_DEV_LEVELS = 20 };
 
 /* A step of a structure, of a box; records have codes of two bytes. unit: of its fine lattice, in values of the box. */
 typedef struct floe_interp_dev_trial_step {
@@ -75,18 +76,31 @@ typedef struct floe_interp_dev_trial_step {
     uint64_t unit[FLOE_INTERP_RANK], records_at; /* records_at: in what a block has, a multiple of 16 */
 } floe_interp_dev_trial_step;
 
+/* bits: of each place that is looked at; tallies: of each level of each structure. */
+typedef struct floe_interp_trials_found {
+    uint32_t bits[FLOE_INTERP_PLACES_MOST];
+    floe_context_tally tallies[FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS];
+} floe_interp_trials_found;
+
 typedef struct floe_interp_trials_job {
-    floe_interp_dev_check check;       /* values; how they come in */
-    uint64_t part[FLOE_INTERP_RANK];   /* extent of a box */
-    int64_t at[FLOE_INTERP_DEV_BOXES]; /* the first value of each */
+    floe_interp_dev_check check;     /* values; how they come in */
+    uint64_t part[FLOE_INTERP_RANK]; /* extent of a box */
+    int64_t
+        at[FLOE_INTERP_DEV_BOXES]; /* the first value of each, where nplaces is 0; else bits of places choose them */
+    uint32_t nplaces;
+    bool looks; /* bits are found first */
+    uint64_t field[FLOE_INTERP_RANK];
+    double inverse; /* 1 / bound */
     uint32_t nboxes, ntrials, nlevels;
     const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */
-    uint8_t *scratch;                           /* of each block: values, then records of all steps */
-    uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
-    uint32_t *counts;                           /* of each level of each structure; 0 at first */
-    floe_context_tally *tallies;                /* of each level of each structure */
-    uint32_t warp_nbytes;
+    /* Structures whose codes are the same have one coding: of each structure, and by which of them it is made. */
+    uint32_t ncodings, coding[FLOE_INTERP_DEV_TRIALS], coded[FLOE_INTERP_DEV_TRIALS];
+    uint8_t *scratch;                     /* of each coding of each box: values, then records of all steps */
+    uint64_t block_nbytes, values_nbytes; /* both multiples of 16 */
+    uint32_t *counts;                     /* of each level of each structure; 0 at first */
+    floe_interp_trials_found *found;
+    uint32_t warp_nbytes, shared_nbytes; /* shared_nbytes: of a block that has its values there; 0: none has */
     const uint32_t *status;
 } floe_interp_trials_job;
 int floe_interp_trials_f32(const floe_interp_trials_job *job, void *stream);

@@ -98,6 +98,67 @@ struct walk_of_points {
     }
 };
 
+/* ---- where boxes lie ---------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV int64_t place_at(const floe_interp_trials_job &job, uint32_t place)
+{
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        at +=
+            (int64_t)floe_interp_spread(a, job.field[a] - job.part[a], place, job.nplaces) * job.check.values.stride[a];
+    return at;
+}
+
+FLOE_DEV double value_of(const floe_interp_trials_job &job, int64_t at)
+{
+    const floe_real v = ((const floe_real *)job.check.values.data)[at];
+    return floe_interp_probe_value((double)v, FLOE_R(floe_real_bits)(v) == (floe_uint)job.check.fill, job.check.log);
+}
+
+/* A block a place, a thread a probe. */
+__global__ void __launch_bounds__(FLOE_INTERP_PROBES)
+    interp_look_kernel(const __grid_constant__ floe_interp_trials_job job)
+{
+    __shared__ uint32_t sums[FLOE_INTERP_PROBES / FLOE_WARP];
+    int64_t at = place_at(job, blockIdx.x);
+    uint32_t bits = 0;
+    if (*job.status != FLOE_OK)
+        return;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint64_t reach = 3 * floe_interp_probe_reach(job.part[a]);
+        at += (int64_t)(reach + floe_interp_spread(a, job.part[a] - 2 * reach, threadIdx.x, FLOE_INTERP_PROBES)) *
+              job.check.values.stride[a];
+    }
+    const double v = value_of(job, at);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const int64_t far = (int64_t)floe_interp_probe_reach(job.part[a]) * job.check.values.stride[a];
+        if (far)
+            bits += floe_interp_probe_bits(v, value_of(job, at - far), value_of(job, at + far),
+                                           value_of(job, at - 3 * far), value_of(job, at + 3 * far), job.inverse);
+    }
+    bits = floe_warp_sum(bits);
+    if (floe_lane() == 0)
+        sums[threadIdx.x / FLOE_WARP] = bits;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        job.found->bits[blockIdx.x] = sums[0] + sums[1];
+}
+
+/* By a block: the first value of a box. */
+FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
+{
+    __shared__ uint32_t bits[FLOE_INTERP_PLACES_MOST], place;
+    if (job.nplaces == 0)
+        return job.at[box];
+    for (uint32_t i = threadIdx.x; i < job.nplaces; i += blockDim.x)
+        bits[i] = job.found->bits[i];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        place = floe_interp_places_of(bits, job.nplaces, job.nboxes).place[box];
+    __syncthreads();
+    return place_at(job, place);
+}
+
 /* ---- originals --------------------------------------------------------------------------------------------------------- */
 
 /* Returns whether a value of the box is apart. */
@@ -106,7 +167,7 @@ FLOE_DEV bool load_box(const floe_interp_trials_job &job, uint32_t box, floe_rea
     enum { AT_ONCE = 4 }; /* values of a thread that are on their way together */
     uint32_t part[FLOE_INTERP_RANK], i = threadIdx.x;
     const uint32_t n = (uint32_t)floe_interp_points(job.part);
-    const floe_real *from = (const floe_real *)job.check.values.data + job.at[box];
+    const floe_real *from = (const floe_real *)job.check.values.data + box_at(job, box);
     walk_of_points w;
     bool apart = false;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
@@ -306,7 +367,7 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
     uint8_t *space = contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
     uint32_t *counts = job.counts + ((uint64_t)trial * job.nlevels + t.level) * FLOE_CONTEXT_COUNTS;
     counting to = {contexts, here, 0, {}};
-    g.records = job.scratch + (trial * job.nboxes + box) * job.block_nbytes + t.records_at;
+    g.records = job.scratch + (job.coding[trial] * job.nboxes + box) * job.block_nbytes + t.records_at;
     for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
         here[k] = 0;
     context_of_activity(contexts, [](uint32_t context) { return context; });
@@ -329,9 +390,11 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
 
 __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
+    FLOE_DYNAMIC_SHARED(floe_real, box_shared);
     __shared__ step_of_box step;
-    const uint32_t trial = blockIdx.x / job.nboxes, begin = job.begin[trial], end = job.begin[trial + 1];
-    floe_real *values = (floe_real *)(job.scratch + blockIdx.x * job.block_nbytes);
+    const uint32_t trial = job.coded[blockIdx.x / job.nboxes], begin = job.begin[trial], end = job.begin[trial + 1];
+    uint8_t *block = job.scratch + blockIdx.x * job.block_nbytes;
+    floe_real *values = job.shared_nbytes ? box_shared : (floe_real *)block;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
     const bool apart = load_box(job, blockIdx.x % job.nboxes, values);
@@ -343,7 +406,7 @@ __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_cons
         bridge_anchors(step, values);
     for (uint32_t i = end; i-- > begin;) {
         set_step(job, i, &step);
-        code_step(step, values, (uint4 *)((uint8_t *)values + job.steps[i].records_at));
+        code_step(step, values, (uint4 *)(block + job.steps[i].records_at));
     }
 }
 
@@ -352,21 +415,29 @@ __global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
     interp_tally_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
     floe_dev_begin();
-    context_tally<TALLY_WARPS>(job.counts + (uint64_t)blockIdx.x * FLOE_CONTEXT_COUNTS, job.tallies + blockIdx.x);
+    context_tally<TALLY_WARPS>(job.counts + (uint64_t)blockIdx.x * FLOE_CONTEXT_COUNTS,
+                               job.found->tallies + blockIdx.x);
 }
 
 } // namespace
 
 int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
 {
-    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
-                   most = (floe_gpu_limits_cuda().shared_nbytes - 1024 - fixed) / each,
-                   nwarps = most < COUNT_WARPS ? most : COUNT_WARPS, nbytes = fixed + nwarps * each;
-    const cudaError_t e =
-        cudaFuncSetAttribute(interp_count_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    const uint32_t room = floe_gpu_limits_cuda().shared_nbytes - 1024,
+                   fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
+                   most = (room - fixed) / each, nwarps = most < COUNT_WARPS ? most : COUNT_WARPS,
+                   nbytes = fixed + nwarps * each;
+    floe_interp_trials_job of = *job;
+    of.shared_nbytes = job->values_nbytes <= room ? (uint32_t)job->values_nbytes : 0;
+    cudaError_t e = cudaFuncSetAttribute(interp_count_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    if (e == cudaSuccess)
+        e = cudaFuncSetAttribute(interp_trial_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)of.shared_nbytes);
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH(interp_trial_kernel, job->ntrials * job->nboxes, THREADS, 0, (cudaStream_t)stream, *job);
+    if (job->looks)
+        FLOE_LAUNCH(interp_look_kernel, job->nplaces, FLOE_INTERP_PROBES, 0, (cudaStream_t)stream, of);
+    FLOE_LAUNCH(interp_trial_kernel, job->ncodings * job->nboxes, THREADS, of.shared_nbytes, (cudaStream_t)stream, of);
     FLOE_LAUNCH(interp_count_kernel, (job->begin[job->ntrials] + (SHARES - 1) * job->ntrials) * job->nboxes,
                 nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);
     FLOE_LAUNCH_EARLY(interp_tally_kernel, job->ntrials * job->nlevels, TALLY_WARPS * FLOE_WARP, 0,

@@ -5,6 +5,7 @@
 #include "codec/interp/gpu/interp_tune_gpu.h"
 
 #include <cuda_runtime_api.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,16 @@ enum {
     MOST_CELLS = 524288, /* of all boxes of a trial */
     BESIDES = 8192,
     TRIALS_AT_ONCE = 13, /* for which there is room, of boxes whose records take as much as their values */
-    MOST_LEVELS = 20,
     MOST_STEPS = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_STEPS
 };
 
 void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a)
 {
-    const uint64_t n = floe_min64(ncells, MOST_CELLS), levels = FLOE_INTERP_DEV_TRIALS * MOST_LEVELS;
+    const uint64_t n = floe_min64(ncells, MOST_CELLS), levels = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS;
     t->scratch_nbytes = TRIALS_AT_ONCE * (n * (size + 4) + BESIDES);
     t->scratch = floe_arena_take(a, t->scratch_nbytes, 1);
     t->steps = floe_arena_take(a, MOST_STEPS, sizeof *t->steps);
-    t->tallies = floe_arena_take(a, levels, sizeof *t->tallies);
+    t->found = floe_arena_take(a, 1, sizeof *t->found);
     t->counts = floe_arena_take(a, levels * FLOE_CONTEXT_COUNTS, sizeof *t->counts);
 }
 
@@ -68,8 +68,7 @@ floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_in
 
 typedef struct trying {
     const floe_interp_gpu_tuning *t;
-    const floe_interp_encoder *e;
-    floe_interp_encoder *trial;
+    floe_interp_encoder *e, *trial;
     floe_error *err;
     floe_status status;       /* the first that failed */
     floe_interp_plan thinned; /* originals of its lattices, and its anchors, are being made */
@@ -77,20 +76,33 @@ typedef struct trying {
     floe_interp_dev_trial_step steps[]; /* MOST_STEPS */
 } trying;
 
-/* Adds the steps of a structure. False where there is no room for one more. */
-static bool add_trial(trying *y, const floe_interp_structure *s)
+/* Contexts do not reach codes. */
+static bool has_codes_of(const floe_interp_structure *a, const floe_interp_structure *b)
+{
+    return memcmp(a->start, b->start, sizeof a->start) == 0 &&
+           memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
+           a->levels == b->levels && a->alpha == b->alpha && a->beta == b->beta;
+}
+
+/* Adds the steps of s[n], behind those of s[0] to s[n - 1]. False where there is no room for one more. */
+static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
 {
     floe_interp_trials_job *job = &y->job;
     const floe_interp_plan *p = &y->trial->chunk.plan;
     uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
-    uint32_t at = job->begin[job->ntrials];
-    floe_interp_trial_plan(y->e, s, y->trial);
+    uint32_t at = job->begin[n], coding = 0;
+    while (coding < job->ncodings && !has_codes_of(&s[job->coded[coding]], &s[n]))
+        coding++;
+    floe_interp_trial_plan(y->e, &s[n], y->trial);
     for (uint32_t i = 0; i < p->nsteps; i++)
         block_nbytes += floe_interp_records_nbytes(&p->steps[i]);
     block_nbytes = floe_max64(job->block_nbytes, block_nbytes);
-    if (job->ntrials == FLOE_INTERP_DEV_TRIALS ||
-        block_nbytes * job->nboxes * (job->ntrials + 1) > y->t->trials->scratch_nbytes)
+    if (n == FLOE_INTERP_DEV_TRIALS ||
+        block_nbytes * job->nboxes * floe_max64(job->ncodings, coding + 1) > y->t->trials->scratch_nbytes)
         return false;
+    job->coding[n] = coding;
+    if (coding == job->ncodings)
+        job->coded[job->ncodings++] = n;
     uint64_t records_at = job->values_nbytes;
     for (uint32_t i = 0; i < p->nsteps; i++, at++) {
         const floe_interp_coding *k = &p->steps[i];
@@ -105,7 +117,7 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
         job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
     }
     job->block_nbytes = block_nbytes;
-    job->begin[++job->ntrials] = at;
+    job->begin[n + 1] = at;
     return true;
 }
 
@@ -147,17 +159,24 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
 {
     const floe_interp_gpu_trials *m = y->t->trials;
     floe_interp_trials_job *job = &y->job;
-    floe_context_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
+    floe_interp_trials_found found;
     const uint32_t n = job->ntrials * job->nlevels;
     void *stream = y->t->stream;
-    FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
+    FLOE_CHECK(y->err, job->ntrials && job->nlevels <= FLOE_INTERP_DEV_LEVELS, FLOE_ERR_INTERNAL,
+               "no room for a trial");
     FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
     FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
     FLOE_TRY(thin_early(y));
-    FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
+    FLOE_TRY(floe_codec_fetch(&found, m->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
+                              stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
-        memcpy(tallies + i * FLOE_INTERP_LEVELS, found + i * job->nlevels, job->nlevels * sizeof *found);
+        memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
+    if (job->looks) {
+        const floe_interp_places p = floe_interp_places_of(found.bits, job->nplaces, job->nboxes);
+        y->e->share = floe_interp_places_share(&p, job->nplaces, job->nboxes);
+        job->looks = false;
+    }
     return FLOE_OK;
 }
 
@@ -165,13 +184,14 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
 {
     trying *y = user;
     y->job.nboxes = (uint32_t)nboxes;
-    for (uint32_t b = 0; b < nboxes; b++)
-        y->job.at[b] = floe_interp_trial_at(y->e, y->job.part, nboxes, b);
+    y->job.inverse = 1 / y->e->bound;
+    memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
+    y->job.nplaces = floe_interp_trial_looks(y->e) ? FLOE_INTERP_PLACES * y->job.nboxes : 0;
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
-        y->job.ntrials = y->job.nlevels = y->job.warp_nbytes = 0;
+        y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
-        while (done + y->job.ntrials < n && add_trial(y, s + done + y->job.ntrials))
-            ;
+        while (done + y->job.ntrials < n && add_trial(y, s + done, y->job.ntrials))
+            y->job.ntrials++;
         if (y->job.nlevels)
             y->status = run_trials(y, tallies + done * FLOE_INTERP_LEVELS);
     }
@@ -190,7 +210,9 @@ static void set_job(trying *y)
     job->scratch = t->trials->scratch;
     job->values_nbytes = (floe_interp_points(part) * y->e->size + 15) & ~(uint64_t)15;
     job->counts = t->trials->counts;
-    job->tallies = t->trials->tallies;
+    job->found = t->trials->found;
+    job->looks = floe_interp_trial_looks(y->e);
+    memcpy(job->field, y->e->chunk.plan.shape, sizeof job->field);
     job->status = t->status;
 }
 
