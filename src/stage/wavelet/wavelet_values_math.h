@@ -12,7 +12,7 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_take)(floe_real x, uint64_t fill, bool log
 {
     const floe_real f =
         log ? FLOE_R(floe_interp_log)(x, (floe_uint)fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)fill);
-    return f < FLOE_WAVELET_LIMIT && f > -FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
+    return FLOE_INTERP_ABS(f) < FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
 }
 
 /* Of a value of the array: what the field will have; with logarithms that is its logarithm. */

@@ -10,24 +10,20 @@
 namespace
 {
 
-enum { THREADS = 256, PIECE = 16 * FLOE_WARP };
+enum {
+    THREADS = 256,
+    AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* blocks of a processor, at least */
+    EACH = 8,                               /* values of a thread, which are loaded together */
+    PIECE = 32 * FLOE_WARP                  /* of which a thread has a bit each */
+};
 
-/* length: of a row of the field; rows that are short and follow each other are one of the shape's. */
+/* length: of a row of the field; rows that follow each other are one of the shape's. */
 struct job : floe_wavelet_values_job {
-    uint32_t length;
+    floe_divisor length;
 };
 struct jobs {
     job of[FLOE_WAVELET_DEV_JOBS];
 };
-
-FLOE_DEV uint64_t mark_of(const job &j, uint32_t row, uint32_t x)
-{
-    if (j.length != j.shape[3]) {
-        row = x / j.length;
-        x -= row * j.length;
-    }
-    return row * j.row + floe_wavelet_mark(x);
-}
 
 /* What a thread finds: the largest of its own in the type of reals. */
 struct findings {
@@ -35,18 +31,49 @@ struct findings {
     floe_wavelet_dev_found rest;
 };
 
-/* What a thread has at once: values at, at + FLOE_WARP, .. of a row, as far as they are there. They are loaded together. */
-template <bool READS> struct some {
-    static constexpr uint32_t EACH = READS ? 4 : 8;
-    floe_real x[EACH], v[EACH]; /* in the field, and in the array if it is read */
-    floe_real *array;           /* the row's */
-    uint32_t row, at, end;      /* numbers of an array's values fit 32 bits */
+/* A thread's values of a piece: n, FLOE_WARP apart in a row of the array, and `apart` in the field. */
+struct part {
+    const floe_real *from;
+    floe_real *array;
+    int64_t apart;
+    uint32_t row, at, n; /* at: where they begin in the row; numbers of an array's values fit 32 bits */
 
-    __device__ __forceinline__ uint32_t place_of(uint32_t k) const { return at + k * FLOE_WARP; }
+    __device__ __forceinline__ uint32_t all() const { return (uint32_t)(((uint64_t)1 << n) - 1); }
 };
 
-/* Calls what(some) for all values. */
-template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT what)
+FLOE_DEV uint64_t mark_of(const job &j, const part &p, uint32_t k)
+{
+    uint32_t row = p.row, x = p.at + k * FLOE_WARP;
+    if (j.length.by != j.shape[3]) {
+        row = x;
+        x = floe_divide(&row, &j.length);
+    }
+    return row * j.row + floe_wavelet_mark(x);
+}
+
+/* Values from number `first` on in the field, and in the array if it is read; of those behind the last one NaN. */
+template <bool READS> struct some {
+    floe_real x[EACH], v[EACH];
+
+    __device__ __forceinline__ some(const part &p, uint32_t first)
+    {
+        const floe_real *from = p.from + first * p.apart, *array = p.array + first * FLOE_WARP;
+        const bool plain = p.apart == FLOE_WARP && p.n - first >= EACH;
+#pragma unroll
+        for (uint32_t k = 0; plain && k < EACH; k++) {
+            x[k] = __ldg(from + k * FLOE_WARP);
+            v[k] = READS ? array[k * FLOE_WARP] : 0;
+        }
+#pragma unroll
+        for (uint32_t k = 0; !plain && k < EACH; k++) {
+            x[k] = first + k < p.n ? __ldg(from + k * p.apart) : (floe_real)NAN;
+            v[k] = READS && first + k < p.n ? array[k * FLOE_WARP] : 0;
+        }
+    }
+};
+
+/* Calls what(part) for all values. */
+template <class WHAT> FLOE_DEV void each_part(const job &j, WHAT what)
 {
     const uint64_t npieces = floe_ceil_div(j.shape[3], PIECE),
                    n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * npieces : 0,
@@ -54,65 +81,57 @@ template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT wha
     for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < n; i += step) {
         uint64_t left = i;
         const uint64_t first = floe_last_digit(&left, npieces) * PIECE;
-        some<READS> s = {};
-        s.row = (uint32_t)left;
-        s.end = (uint32_t)floe_min64(first + PIECE, j.shape[3]);
-        s.array = (floe_real *)j.array + left * j.shape[3];
+        const uint32_t end = (uint32_t)floe_min64(first + PIECE, j.shape[3]);
+        part p = {};
+        p.row = (uint32_t)left;
+        p.at = (uint32_t)first + floe_lane();
+        p.n = p.at < end ? (end - p.at + FLOE_WARP - 1) / FLOE_WARP : 0;
+        p.array = (floe_real *)j.array + left * j.shape[3] + p.at;
         const int64_t *stride = j.values.stride;
-        int64_t at = 0;
+        int64_t at = p.at * stride[3];
 #pragma unroll
-        for (uint32_t a = 3; a-- > 1;)
+        for (uint32_t a = 3; a-- > 1 && left;)
             at += (int64_t)floe_last_digit(&left, j.shape[a]) * stride[a];
-        s.at = (uint32_t)first + floe_lane();
-        const floe_real *from =
-            (const floe_real *)j.values.data + at + (int64_t)left * stride[0] + (int64_t)s.at * stride[3];
-        const int64_t apart = FLOE_WARP * stride[3];
-        for (; s.at < s.end; s.at += s.EACH * FLOE_WARP, from += s.EACH * apart) {
+        p.from = (const floe_real *)j.values.data + at + (int64_t)left * stride[0];
+        p.apart = FLOE_WARP * stride[3];
+        what(p);
+    }
+}
+
+template <bool LOG> FLOE_DEV void take(const job &j, const part &p, findings &found)
+{
+    uint32_t literals = 0, negatives = 0;
+    for (uint32_t first = 0; first < p.n; first += EACH) {
+        const some<false> s(p, first);
+        uint32_t no = 0, below = 0;
 #pragma unroll
-            for (uint32_t k = 0; k < s.EACH; k++) {
-                const uint32_t to = s.place_of(k);
-                s.x[k] = to < s.end ? __ldg(from + k * apart) : 0;
-                s.v[k] = READS && to < s.end ? s.array[to] : 0;
-            }
-            what(s);
+        for (uint32_t k = 0; k < EACH; k++) {
+            const floe_real f = FLOE_R(floe_wavelet_take)(s.x[k], j.fill, LOG);
+            no |= (uint32_t)(f != f) << k;
+            below |= (uint32_t)(LOG && f == f && s.x[k] < 0) << k;
+            found.most = FLOE_INTERP_MAX(f, found.most);
+            found.least = FLOE_INTERP_MIN(f, found.least);
         }
+        literals |= no << first;
+        negatives |= below << first;
+    }
+    literals &= p.all();
+    found.rest.nliterals += (uint32_t)__popc(literals);
+    found.rest.nmarks += (uint32_t)__popc(negatives);
+    for (uint32_t left = literals | negatives; left; left &= left - 1) {
+        const uint32_t k = (uint32_t)__ffs((int)left) - 1;
+        j.kinds[mark_of(j, p, k)] = literals >> k & 1 ? FLOE_WAVELET_LITERAL : FLOE_WAVELET_NEGATIVE;
     }
 }
 
-/* Calls what(x, v, place, mark) for each of some. */
-template <class SOME, class WHAT> FLOE_DEV void each_of(const job &j, const SOME &s, WHAT what)
-{
-#pragma unroll
-    for (uint32_t k = 0; k < SOME::EACH; k++) {
-        const uint32_t to = s.place_of(k);
-        if (to < s.end)
-            what(s.x[k], s.v[k], s.array + to, [&] { return mark_of(j, s.row, to); });
-    }
-}
-
-template <class MARK> FLOE_DEV void take(const job &j, floe_real x, MARK mark, findings &found)
-{
-    const floe_real f = FLOE_R(floe_wavelet_take)(x, j.fill, j.log);
-    if (f != f) {
-        j.kinds[mark()] = FLOE_WAVELET_LITERAL;
-        found.rest.nliterals++;
-        return;
-    }
-    found.most = f > found.most ? f : found.most;
-    found.least = f < found.least ? f : found.least;
-    if (j.log && x < 0) {
-        j.kinds[mark()] = FLOE_WAVELET_NEGATIVE;
-        found.rest.nmarks++;
-    }
-}
-
-FLOE_DEV bool is_within(const job &j, floe_real x, floe_real v, findings &found)
+/* plain: no logarithms, and no squares. */
+FLOE_DEV bool is_within(const job &j, bool plain, floe_real x, floe_real v, findings &found)
 {
     floe_real y = FLOE_R(floe_wavelet_give)(v, (floe_real)j.center);
-    if (!j.log && !j.squares) {
-        const floe_real d = x - y, size = d < 0 ? -d : d;
+    if (plain) {
+        const floe_real size = FLOE_INTERP_ABS(x - y);
         const bool good = size <= (floe_real)j.tolerance; /* which is a real */
-        found.error = good && size > found.error ? size : found.error;
+        found.error = good ? FLOE_INTERP_MAX(size, found.error) : found.error;
         return good;
     }
     double error, size;
@@ -126,11 +145,11 @@ FLOE_DEV bool is_within(const job &j, floe_real x, floe_real v, findings &found)
     return true;
 }
 
-FLOE_DEV void correct(const job &j, floe_real x, floe_real v, uint64_t mark, findings &found)
+FLOE_DEV void correct(const job &j, bool plain, floe_real x, floe_real v, uint64_t mark, findings &found)
 {
     const floe_real f = j.log ? FLOE_R(floe_interp_log)(x, (floe_uint)j.fill) : x;
     const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, j.center, j.unit);
-    if (code && is_within(j, x, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
+    if (code && is_within(j, plain, x, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
         j.corrections[mark] = (int8_t)code;
         found.rest.nmarks++;
         return;
@@ -141,25 +160,31 @@ FLOE_DEV void correct(const job &j, floe_real x, floe_real v, uint64_t mark, fin
 }
 
 /* Those that miss are few: they come last, so that lanes do theirs together. */
-template <class SOME> FLOE_DEV void check(const job &j, const SOME &s, findings &found)
+FLOE_DEV void check(const job &j, const part &p, findings &found)
 {
-    uint32_t missed = 0;
+    const bool plain = !j.log && !j.squares;
+    uint32_t missed = 0, there = p.all();
+    for (uint32_t first = 0; first < p.n; first += EACH) {
+        some<true> s(p, first);
 #pragma unroll
-    for (uint32_t k = 0; k < SOME::EACH; k++) {
-        const bool there = s.place_of(k) < s.end &&
-                           !(j.some_kinds && j.kinds[mark_of(j, s.row, s.place_of(k))] == FLOE_WAVELET_LITERAL);
-        if (there && !is_within(j, s.x[k], s.v[k], found))
-            missed |= 1u << k;
+        for (uint32_t k = 0; j.some_kinds && k < EACH; k++)
+            if (first + k < p.n && j.kinds[mark_of(j, p, first + k)] == FLOE_WAVELET_LITERAL) {
+                there &= ~(1u << k << first);
+                s.x[k] = (floe_real)NAN;
+            }
+        uint32_t misses = 0;
+#pragma unroll
+        for (uint32_t k = 0; plain && k < EACH; k++)
+            misses |= (uint32_t)!is_within(j, true, s.x[k], s.v[k], found) << k;
+#pragma unroll
+        for (uint32_t k = 0; !plain && k < EACH; k++)
+            misses |= (uint32_t)!is_within(j, false, s.x[k], s.v[k], found) << k;
+        missed |= misses << first;
     }
-    for (; missed; missed &= missed - 1) {
-        const uint32_t i = (uint32_t)__ffs((int)missed) - 1;
-        floe_real x = 0, v = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < SOME::EACH; k++) {
-            x = k == i ? s.x[k] : x;
-            v = k == i ? s.v[k] : v;
-        }
-        correct(j, x, FLOE_R(floe_wavelet_finite)(v), mark_of(j, s.row, s.place_of(i)), found);
+    for (missed &= there; missed; missed &= missed - 1) {
+        const uint32_t k = (uint32_t)__ffs((int)missed) - 1;
+        const floe_real v = FLOE_R(floe_wavelet_finite)(p.array[k * FLOE_WARP]);
+        correct(j, plain, __ldg(p.from + k * p.apart), v, mark_of(j, p, k), found);
     }
 }
 
@@ -198,25 +223,28 @@ FLOE_DEV void leave(const findings &all_found, floe_wavelet_dev_found *to)
 }
 
 template <floe_wavelet_values_what WHAT, bool SEVERAL>
-__global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ jobs all)
+__global__ void __launch_bounds__(THREADS, AT_ONCE) wavelet_values_kernel(const __grid_constant__ jobs all)
 {
     const job &j = all.of[SEVERAL ? blockIdx.y : 0];
     const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
-    if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
-        each_some<true>(j, [&](const auto &s) { check(j, s, found); });
-    } else {
-        each_some<WHAT == FLOE_WAVELET_VALUES_SHIFT>(j, [&](const auto &s) {
-            each_of(j, s, [&](floe_real x, floe_real v, floe_real *to, auto mark) {
-                if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
-                    take(j, x, mark, found);
-                else if constexpr (WHAT == FLOE_WAVELET_VALUES_LOAD)
-                    *to = FLOE_R(floe_wavelet_take)(x, j.fill, j.log) - center;
-                else
-                    *to = v - center;
-            });
-        });
-    }
+    each_part(j, [&](const part &p) {
+        if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
+            check(j, p, found);
+        } else if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE) {
+            j.log ? take<true>(j, p, found) : take<false>(j, p, found);
+        } else {
+            constexpr bool SHIFT = WHAT == FLOE_WAVELET_VALUES_SHIFT;
+            for (uint32_t first = 0; first < p.n; first += EACH) {
+                const some<SHIFT> s(p, first);
+#pragma unroll
+                for (uint32_t k = 0; k < EACH; k++)
+                    if (first + k < p.n)
+                        p.array[(first + k) * FLOE_WARP] =
+                            (SHIFT ? s.v[k] : FLOE_R(floe_wavelet_take)(s.x[k], j.fill, j.log)) - center;
+            }
+        }
+    });
     if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE || WHAT == FLOE_WAVELET_VALUES_CHECK)
         leave(found, j.found);
 }
@@ -225,10 +253,10 @@ job job_of(const floe_wavelet_values_job &from)
 {
     job j = {};
     static_cast<floe_wavelet_values_job &>(j) = from;
-    j.length = (uint32_t)j.shape[3];
+    j.length = floe_divisor_of((uint32_t)j.shape[3]);
     const uint64_t plane = j.shape[2] * j.shape[3], n = j.shape[0] * j.shape[1] * plane;
     const int64_t *stride = j.values.stride;
-    if (j.length >= PIECE || stride[3] != 1 || (uint64_t)stride[2] != j.length || (uint64_t)stride[1] != plane ||
+    if (n > INT32_MAX || stride[3] != 1 || (uint64_t)stride[2] != j.shape[3] || (uint64_t)stride[1] != plane ||
         (uint64_t)stride[0] != plane * j.shape[1])
         return j;
     j.shape[0] = j.shape[1] = j.shape[2] = 1;
