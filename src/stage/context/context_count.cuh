@@ -145,9 +145,15 @@ struct counting {
     {
         return keeper.windows ? walk.lanes : FLOE_WARP;
     }
+    /* A window of so many rows, with n values: its items, at most. */
+    __device__ __forceinline__ void begin_window(uint32_t nrows, uint32_t n, uint32_t deal)
+    {
+        const uint32_t nsteps = deal == FLOE_WARP ? (n + FLOE_WARP - 1) / FLOE_WARP : (n + deal - 1) / deal;
+        keeper.begin(nrows + 2 * nsteps);
+    }
 };
 
-/* Rows first - 1 down to last, in windows of a row with contexts of planes: rows of the plane before are loaded a row ahead. */
+/* Rows first - 1 down to last, in windows of a row with contexts of planes: rows are loaded ahead. */
 template <class WALK>
 FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32_t number, counting &to)
 {
@@ -155,7 +161,7 @@ FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32
     const uint32_t lane = floe_lane(), rows = walk.rows, deal = to.deal_of(walk);
     record here = walk.load(first - 1 + rows),
            near = walk.load(first - 2 + rows), /* rows t, t - 1 of the plane before */
-        own = walk.load(first - 1);
+        own = walk.load(first - 1), next = first > last + 1 ? walk.load(first - 2) : own;
     const record far = walk.load(first + rows), above = walk.load(first);
     uint32_t in_far = (uint32_t)__popc(mask_of(far)), in_here = (uint32_t)__popc(mask_of(here)),
              in_near = (uint32_t)__popc(mask_of(near)), count_above = (uint32_t)__popc(mask_of(above)), some = 0,
@@ -174,10 +180,11 @@ FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32
         walk.window[FLOE_WARP + lane] = own;
         walk.plane[lane] = here;
         r.step(walk);
-        if (t > last && walk.mine())
-            own = walk.records[r.at + lane];
+        own = next;
+        if (t > last + 1 && walk.mine())
+            next = walk.records[r.before(walk) + lane];
         const uint32_t n = walk.make_list(w);
-        to.keeper.begin(1 + 2 * ((n + deal - 1) / deal));
+        to.begin_window(1, n, deal);
         to.add_mask(walk, context, w.masks.v[0]);
         to.add_values(walk, w, n, deal);
         to.keeper.end_window(number);
@@ -210,7 +217,7 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
         const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
         some |= w.masks.v[0] | w.masks.v[1];
-        to.keeper.begin(w.nrows + 2 * ((n + deal - 1) / deal));
+        to.begin_window(w.nrows, n, deal);
 #pragma unroll
         for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
             if (r >= w.nrows)

@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         uint32_t part;
         if (!claim_grid(job, i, n, &ticket, part))
             continue;
-        for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
+        const uint32_t ncounts = FLOE_CONTEXT_VALUES_AT + g.nvalues * FLOE_CONTEXT_STRIDE;
+        for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
             counts[k] = 0;
         __syncthreads();
         for (; part < n; part = next_chunk(job, i))
@@ -66,9 +67,11 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             });
         to.end_block();
         __syncthreads();
-        for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
-            if (counts[k])
-                atomicAdd(job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS + k, counts[k]);
+        for (uint32_t k = threadIdx.x, first = blockIdx.x * blockDim.x; k < ncounts; k += blockDim.x) {
+            const uint32_t to_count = (first + k) % ncounts; /* blocks that end together begin apart */
+            if (counts[to_count])
+                atomicAdd(job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS + to_count, counts[to_count]);
+        }
     }
 }
 

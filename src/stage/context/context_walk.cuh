@@ -211,6 +211,8 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     {
         const uint32_t lane = floe_lane(), n = (uint32_t)__popc(w.masks.v[0]) + (uint32_t)__popc(w.masks.v[1]);
         uint32_t at = 0, total = 0;
+        if (!__any_sync(FLOE_ALL_LANES, n))
+            return 0;
 #pragma unroll
         for (uint32_t bit = 0; bit < 6; bit++) { /* a sum of numbers up to 56, bit by bit */
             if (FLOE_CONTEXT_CLASSES * w.nrows >> bit == 0)
@@ -319,10 +321,15 @@ template <class WALK> struct deep_row {
         row = t - plane * walk.rows;
         at = plane * walk.plane_step + row * walk.row_step;
     }
+    /* The first record of the row before. */
+    __device__ __forceinline__ uint32_t before(const WALK &walk) const
+    {
+        return at - (row ? walk.row_step : walk.plane_step - (walk.rows - 1) * walk.row_step);
+    }
     __device__ __forceinline__ void step(const WALK &walk)
     {
         t--;
-        at -= row ? walk.row_step : walk.plane_step - (walk.rows - 1) * walk.row_step;
+        at = before(walk);
         row = row ? row - 1 : walk.rows - 1;
     }
     __device__ __forceinline__ bool has_plane(const WALK &walk) const { return t + walk.rows < walk.nrows; }
