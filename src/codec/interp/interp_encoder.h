@@ -87,13 +87,15 @@ void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_IN
 /* Scratch of e->entropy, and of trials of such parts, or of e->boxes. */
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
 /* How many parts of such an extent are tried; what they count, coded with a structure, on the threads of trial->sharers. */
-uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
+uint64_t floe_interp_trial_count(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK]);
 void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *trial, uint64_t nboxes,
                              const floe_interp_structure *s, floe_context_tally *tallies);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
-/* Whether boxes of trials lie where the field takes most bits; else evenly, which e->box_at has then. */
+/* Whether boxes of trials lie where the field takes most bits; else evenly, which e->box_at has then. is_evenly: those, too, unless they are
+ * quiet: of preset best, whose boxes of fields that are not large are few and large. */
 bool floe_interp_trial_looks(const floe_interp_encoder *e);
+bool floe_interp_trial_is_evenly(const floe_interp_encoder *e);
 void floe_interp_trial_spread(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
 void floe_interp_trial_look(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
 

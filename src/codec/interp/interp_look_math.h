@@ -13,12 +13,12 @@
 #include "stage/quantizer/log_math.h"
 
 enum {
-    FLOE_INTERP_BOXES = 16, /* at most */
-    FLOE_INTERP_PLACES = 8, /* that are looked at for each box */
-    FLOE_INTERP_PLACES_MOST = FLOE_INTERP_PLACES * FLOE_INTERP_BOXES,
-    FLOE_INTERP_PROBES = 64,     /* points of a place */
-    FLOE_INTERP_PROBE_BITS = 16, /* of an axis of a probe, at most */
-    FLOE_INTERP_QUIET = 8        /* each place has an n-th of the mean weight beside its own */
+    FLOE_INTERP_BOXES = 16,                                                 /* at most */
+    FLOE_INTERP_PLACES = 8,                                                 /* that are looked at for each box */
+    FLOE_INTERP_PLACES_MOST = (1 + FLOE_INTERP_PLACES) * FLOE_INTERP_BOXES, /* with even ones */
+    FLOE_INTERP_PROBES = 64,                                                /* points of a place */
+    FLOE_INTERP_PROBE_BITS = 16,                                            /* of an axis of a probe, at most */
+    FLOE_INTERP_QUIET = 8 /* each place has an n-th of the mean weight beside its own */
 };
 
 /* Number i of n, of `extent` along an axis: numbers of a lattice, each axis at another pace. */
@@ -26,6 +26,14 @@ FLOE_HD uint64_t floe_interp_spread(uint32_t axis, uint64_t extent, uint64_t i, 
 {
     const uint64_t pace = axis == 0 ? 5 : axis == 1 ? 3 : axis == 2 ? 7 : 1;
     return extent * ((2 * i * pace + 1) % (2 * n)) / (2 * n);
+}
+
+/* Places: first one for each box, evenly, then those that are looked at. */
+FLOE_HD uint32_t floe_interp_nplaces(uint32_t nboxes) { return (1 + FLOE_INTERP_PLACES) * nboxes; }
+FLOE_HD uint64_t floe_interp_place_along(uint32_t axis, uint64_t extent, uint32_t nboxes, uint32_t place)
+{
+    return place < nboxes ? floe_interp_spread(axis, extent, place, nboxes)
+                          : floe_interp_spread(axis, extent, place - nboxes, FLOE_INTERP_PLACES * (uint64_t)nboxes);
 }
 
 /* How far from a probe the values lie that predict it along an axis: so far, and three times. 0: too few. */
@@ -53,40 +61,43 @@ FLOE_HD uint32_t floe_interp_probe_bits(double v, double before, double after, d
 }
 
 typedef struct floe_interp_places {
-    uint8_t place[FLOE_INTERP_BOXES];
-    uint64_t all, own; /* weights: of all places, and of those of boxes */
+    uint8_t place[FLOE_INTERP_BOXES]; /* of each box */
+    double share;                     /* what a value of the field takes to one of the boxes, about */
 } floe_interp_places;
 
-/* bits: of each of n places. A place's share of boxes is its share of the weights; no two boxes have one place. */
-FLOE_HD floe_interp_places floe_interp_places_of(const uint32_t *bits, uint32_t n, uint32_t nboxes)
+/* bits: of each place. A place's share of boxes is its share of the weights; no two boxes have one place. evenly: even places will do,
+ * unless they have less than half of the mean. */
+FLOE_HD floe_interp_places floe_interp_places_of(const uint32_t *bits, uint32_t nboxes, bool evenly)
 {
+    const uint32_t n = FLOE_INTERP_PLACES * nboxes;
     floe_interp_places p;
-    uint64_t sum = 0, taken[] = {0, 0};
+    uint64_t sum = 0, even = 0, own = 0, taken[] = {0, 0};
     uint32_t at = 0;
+    for (uint32_t b = 0; b < nboxes; b++) {
+        even += bits[b];
+        p.place[b] = (uint8_t)b;
+    }
+    bits += nboxes;
     for (uint32_t i = 0; i < n; i++)
         sum += bits[i];
-    const uint64_t quiet = sum / (FLOE_INTERP_QUIET * (uint64_t)n) + 1;
+    p.share = 1;
+    if (evenly && 2 * FLOE_INTERP_PLACES * even >= sum)
+        return p;
+    const uint64_t quiet = sum / (FLOE_INTERP_QUIET * (uint64_t)n) + 1, all = sum + n * quiet;
     uint64_t upto = bits[0] + quiet;
-    p.all = sum + n * quiet;
-    p.own = 0;
     for (uint32_t b = 0; b < nboxes; b++) {
-        while (upto * 2 * nboxes <= (2 * (uint64_t)b + 1) * p.all)
+        while (upto * 2 * nboxes <= (2 * (uint64_t)b + 1) * all)
             upto += bits[++at] + quiet;
         uint32_t place = at;
         while ((place < 64 ? taken[0] : taken[1]) >> place % 64 & 1)
             place = place + 1 < n ? place + 1 : 0;
         taken[0] |= place < 64 ? (uint64_t)1 << place : 0;
         taken[1] |= place < 64 ? 0 : (uint64_t)1 << place % 64;
-        p.place[b] = (uint8_t)place;
-        p.own += bits[place] + quiet;
+        p.place[b] = (uint8_t)(nboxes + place);
+        own += bits[place] + quiet;
     }
+    p.share = (double)all / FLOE_INTERP_PLACES / (double)own;
     return p;
-}
-
-/* What a value of the field takes to one of the boxes, about. */
-FLOE_HD double floe_interp_places_share(const floe_interp_places *p, uint32_t n, uint32_t nboxes)
-{
-    return (double)p->all * nboxes / ((double)p->own * n);
 }
 
 #endif

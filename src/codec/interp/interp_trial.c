@@ -8,18 +8,27 @@ typedef floe_interp_encoder encoder;
 
 enum {
     BOX_CELLS = 32768,
-    BOX_CELLS_FEW = 65536,   /* of fields so small that there are few boxes; */
-    BOX_CELLS_BEST = 262144, /* for preset best, if they have three axes */
+    BOX_CELLS_FEW = 16384, /* of fields of fewer cells, so that there are several boxes */
     FEW_CELLS = 1 << 23,
-    BOX_SHARE = 64 /* values of the field for one of a box */
+    BOX_CELLS_ONE = 65536, /* of fields of so few cells that there is one box */
+    ONE_CELLS = 1 << 18,
+    BOX_CELLS_BEST = 262144, /* for preset best, of fields of few cells and up to three axes */
+    BOX_SHARE = 64           /* values of the field for one of a box */
 };
+
+bool floe_interp_trial_is_evenly(const encoder *e)
+{
+    return e->params->preset == FLOE_PRESET_BEST && e->ncells < FEW_CELLS && e->chunk.plan.shape[0] == 1;
+}
 
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
-    const bool few = e->ncells < FEW_CELLS, deep = e->params->preset == FLOE_PRESET_BEST && shape[0] == 1;
-    const uint64_t most = !few ? BOX_CELLS : deep ? BOX_CELLS_BEST : BOX_CELLS_FEW;
+    const uint64_t most = floe_interp_trial_is_evenly(e) ? BOX_CELLS_BEST
+                          : e->ncells >= FEW_CELLS       ? BOX_CELLS
+                          : e->ncells >= ONE_CELLS       ? BOX_CELLS_FEW
+                                                         : BOX_CELLS_ONE;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
@@ -35,20 +44,20 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
         part[a] = floe_min64(shape[a], lo);
 }
 
-uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
+uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t cells = floe_interp_points(part);
-    return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1),
-                      ncells / cells < FLOE_INTERP_BOXES ? 1 : FLOE_INTERP_BOXES);
+    return e->ncells < ONE_CELLS ? 1 : floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, FLOE_INTERP_BOXES), 1);
 }
 
 /* ---- where boxes lie ------------------------------------------------------------------------------------------------------ */
 
-static int64_t place_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nplaces, uint64_t place)
+static int64_t place_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint32_t nboxes, uint32_t place)
 {
     int64_t at = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)floe_interp_spread(a, e->chunk.plan.shape[a] - part[a], place, nplaces) * e->values.stride[a];
+        at +=
+            (int64_t)floe_interp_place_along(a, e->chunk.plan.shape[a] - part[a], nboxes, place) * e->values.stride[a];
     return at;
 }
 
@@ -81,29 +90,29 @@ static uint32_t bits_of(const encoder *e, const uint64_t part[FLOE_INTERP_RANK],
     return bits;
 }
 
-bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= FEW_CELLS; }
+bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= ONE_CELLS; }
 
 void floe_interp_trial_spread(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
 {
-    for (uint64_t b = 0; b < nboxes; b++)
-        e->box_at[b] = place_at(e, part, nboxes, b);
+    for (uint32_t b = 0; b < nboxes; b++)
+        e->box_at[b] = place_at(e, part, (uint32_t)nboxes, b);
 }
 
 void floe_interp_trial_look(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
 {
-    const uint32_t nplaces = FLOE_INTERP_PLACES * (uint32_t)nboxes;
+    const uint32_t n = (uint32_t)nboxes;
     uint32_t bits[FLOE_INTERP_PLACES_MOST];
-    for (uint32_t i = 0; i < nplaces; i++)
-        bits[i] = bits_of(e, part, place_at(e, part, nplaces, i));
-    const floe_interp_places p = floe_interp_places_of(bits, nplaces, (uint32_t)nboxes);
-    for (uint64_t b = 0; b < nboxes; b++)
-        e->box_at[b] = place_at(e, part, nplaces, p.place[b]);
-    e->share = floe_interp_places_share(&p, nplaces, (uint32_t)nboxes);
+    for (uint32_t i = 0; i < floe_interp_nplaces(n); i++)
+        bits[i] = bits_of(e, part, place_at(e, part, n, i));
+    const floe_interp_places p = floe_interp_places_of(bits, n, floe_interp_trial_is_evenly(e));
+    for (uint32_t b = 0; b < n; b++)
+        e->box_at[b] = place_at(e, part, n, p.place[b]);
+    e->share = p.share;
 }
 
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
 {
-    const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
+    const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e, trial->chunk.plan.shape);
     e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
     trial->nsharers = (uint32_t)floe_min64(nboxes, e->cpu->threads);
     trial->sharers = floe_arena_take(arena, trial->nsharers, sizeof *trial->sharers);

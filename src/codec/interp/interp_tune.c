@@ -410,7 +410,7 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
 static void tune(encoder *e, encoder *trial)
 {
     tuner t;
-    begin(&t, e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
+    begin(&t, e, trial, floe_interp_trial_count(e, trial->chunk.plan.shape));
     if (!floe_interp_trial_looks(e))
         floe_interp_trial_spread(e, trial->chunk.plan.shape, t.nboxes);
     else if (!e->tally) /* who tallies looks */

@@ -83,12 +83,10 @@ typedef struct floe_interp_trials_found {
 } floe_interp_trials_found;
 
 typedef struct floe_interp_trials_job {
-    floe_interp_dev_check check;     /* values; how they come in */
-    uint64_t part[FLOE_INTERP_RANK]; /* extent of a box */
-    int64_t
-        at[FLOE_INTERP_DEV_BOXES]; /* the first value of each, where nplaces is 0; else bits of places choose them */
-    uint32_t nplaces;
-    bool looks; /* bits are found first */
+    floe_interp_dev_check check;       /* values; how they come in */
+    uint64_t part[FLOE_INTERP_RANK];   /* extent of a box */
+    int64_t at[FLOE_INTERP_DEV_BOXES]; /* the first value of each, but where bits of places choose them */
+    bool by_bits, looks, evenly;       /* looks: bits are found first */
     uint64_t field[FLOE_INTERP_RANK];
     double inverse; /* 1 / bound */
     uint32_t nboxes, ntrials, nlevels;

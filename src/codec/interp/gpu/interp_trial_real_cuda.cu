@@ -104,8 +104,8 @@ FLOE_DEV int64_t place_at(const floe_interp_trials_job &job, uint32_t place)
 {
     int64_t at = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at +=
-            (int64_t)floe_interp_spread(a, job.field[a] - job.part[a], place, job.nplaces) * job.check.values.stride[a];
+        at += (int64_t)floe_interp_place_along(a, job.field[a] - job.part[a], job.nboxes, place) *
+              job.check.values.stride[a];
     return at;
 }
 
@@ -148,13 +148,13 @@ __global__ void __launch_bounds__(FLOE_INTERP_PROBES)
 FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
 {
     __shared__ uint32_t bits[FLOE_INTERP_PLACES_MOST], place;
-    if (job.nplaces == 0)
+    if (!job.by_bits)
         return job.at[box];
-    for (uint32_t i = threadIdx.x; i < job.nplaces; i += blockDim.x)
+    for (uint32_t i = threadIdx.x; i < floe_interp_nplaces(job.nboxes); i += blockDim.x)
         bits[i] = job.found->bits[i];
     __syncthreads();
     if (threadIdx.x == 0)
-        place = floe_interp_places_of(bits, job.nplaces, job.nboxes).place[box];
+        place = floe_interp_places_of(bits, job.nboxes, job.evenly).place[box];
     __syncthreads();
     return place_at(job, place);
 }
@@ -436,7 +436,8 @@ int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
     if (e != cudaSuccess)
         return (int)e;
     if (job->looks)
-        FLOE_LAUNCH(interp_look_kernel, job->nplaces, FLOE_INTERP_PROBES, 0, (cudaStream_t)stream, of);
+        FLOE_LAUNCH(interp_look_kernel, floe_interp_nplaces(job->nboxes), FLOE_INTERP_PROBES, 0, (cudaStream_t)stream,
+                    of);
     FLOE_LAUNCH(interp_trial_kernel, job->ncodings * job->nboxes, THREADS, of.shared_nbytes, (cudaStream_t)stream, of);
     FLOE_LAUNCH(interp_count_kernel, (job->begin[job->ntrials] + (SHARES - 1) * job->ntrials) * job->nboxes,
                 nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);

@@ -173,8 +173,7 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
     if (job->looks) {
-        const floe_interp_places p = floe_interp_places_of(found.bits, job->nplaces, job->nboxes);
-        y->e->share = floe_interp_places_share(&p, job->nplaces, job->nboxes);
+        y->e->share = floe_interp_places_of(found.bits, job->nboxes, job->evenly).share;
         job->looks = false;
     }
     return FLOE_OK;
@@ -186,7 +185,6 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     y->job.nboxes = (uint32_t)nboxes;
     y->job.inverse = 1 / y->e->bound;
     memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
-    y->job.nplaces = floe_interp_trial_looks(y->e) ? FLOE_INTERP_PLACES * y->job.nboxes : 0;
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
         y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
@@ -211,7 +209,8 @@ static void set_job(trying *y)
     job->values_nbytes = (floe_interp_points(part) * y->e->size + 15) & ~(uint64_t)15;
     job->counts = t->trials->counts;
     job->found = t->trials->found;
-    job->looks = floe_interp_trial_looks(y->e);
+    job->by_bits = job->looks = floe_interp_trial_looks(y->e);
+    job->evenly = floe_interp_trial_is_evenly(y->e);
     memcpy(job->field, y->e->chunk.plan.shape, sizeof job->field);
     job->status = t->status;
 }
