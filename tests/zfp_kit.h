@@ -235,6 +235,20 @@ static inline zfp_case zfp_case_twin(const zfp_case *c)
     return twin;
 }
 
+/* 14 whole numbers, of whose 4 blocks the first 3 can be read from bit 12 on, too, and end at the same bit. */
+static const uint8_t zfp_read_two_ways[] = {0x01, 0x00, 0x60, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x2d,
+                                            0x00, 0x00, 0x00, 0x00, 0x51, 0x86, 0x00, 0x00, 0x73, 0x83,
+                                            0xfd, 0x7f, 0xfb, 0x71, 0xe4, 0xf2, 0xe0, 0x3c};
+static inline zfp_case zfp_case_of_two_ways(void)
+{
+    zfp_case c = {.nbytes = 14 * sizeof(int32_t), .nelems = 14, .text = "two ways"};
+    c.array = (floe_zfp_array){.type = FLOE_ZFP_I32, .rank = 1, .shape = {14}, .stride = {1}};
+    c.params = (floe_zfp_params){.maxbits = 3338, .maxprec = 4};
+    c.memory = calloc(14, sizeof(int32_t));
+    c.array.data = c.memory;
+    return c;
+}
+
 /* ---- libzfp ---------------------------------------------------------------------------------------------------------- */
 
 #ifdef HAVE_ZFP

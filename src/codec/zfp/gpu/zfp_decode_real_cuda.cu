@@ -122,7 +122,7 @@ template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const blocks_of_
     }
     p.at = s.places ? s.places[i] : s.begin + p.block * s.stream.params.maxbits;
     p.end = s.places ? s.places[i + 1] : p.at + (uint64_t)p.count * s.stream.params.maxbits;
-    p.fine = p.at >= s.begin && p.at < p.end && p.end <= s.nbits;
+    p.fine = (i ? p.at >= s.begin : p.at == s.begin) && p.at < p.end && p.end <= s.nbits;
     return p;
 }
 

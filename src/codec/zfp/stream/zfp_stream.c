@@ -209,8 +209,8 @@ static bool decode_chunks(const decoder *d, uint64_t chunk, uint64_t nchunks)
         return true;
     s.places += chunk;
     s.at = s.places[0];
-    return s.at >= d->source.at && d->ops->decode(d->array, d->params, first, count, &s) &&
-           s.at == s.places[floe_ceil_div(count, s.chunk)];
+    return (first ? s.at >= d->source.at : s.at == d->source.at) &&
+           d->ops->decode(d->array, d->params, first, count, &s) && s.at == s.places[floe_ceil_div(count, s.chunk)];
 }
 
 static void decode_task(void *arg, uint64_t i, uint32_t worker)

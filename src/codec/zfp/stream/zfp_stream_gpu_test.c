@@ -361,6 +361,18 @@ static void places_that_lie(void **unused)
     }
 }
 
+static void the_first_place(void **unused)
+{
+    zfp_case c = zfp_case_of_two_ways();
+    uint64_t places[3];
+    (void)unused;
+    assert_int_equal(measure(&c, 0, zfp_read_two_ways, sizeof zfp_read_two_ways, places, 3), FLOE_OK);
+    for (places[0] = 0; places[0] < 64; places[0]++)
+        assert_int_equal(decode_both(&c, 0, zfp_read_two_ways, sizeof zfp_read_two_ways, places, 3),
+                         places[0] == 0 ? FLOE_OK : FLOE_ERR_FORMAT);
+    zfp_case_free(&c);
+}
+
 /* The places of what the bytes happen to hold, as far as they go; then any. */
 static uint64_t *places_of_bytes(const zfp_case *c, uint32_t begin, const uint8_t *bytes, uint64_t nbytes)
 {
@@ -427,6 +439,7 @@ int main(void)
                                        cmocka_unit_test(measures_as_the_cpu_does),
                                        cmocka_unit_test(cut_short),
                                        cmocka_unit_test(places_that_lie),
+                                       cmocka_unit_test(the_first_place),
                                        cmocka_unit_test(random_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,6 +303,27 @@ static void places_that_lie(void **unused)
     }
 }
 
+/* Nothing but the place itself shows that it is wrong. */
+static void the_first_place(void **unused)
+{
+    const floe_cpu cpus[] = {plain, best(3)};
+    zfp_case c = zfp_case_of_two_ways();
+    uint16_t lengths[4];
+    uint64_t nbits;
+    floe_error err;
+    (void)unused;
+    assert_int_equal(floe_zfp_stream_measure(&(floe_zfp_coding){&plain, &c.array, &c.params, 0}, zfp_read_two_ways,
+                                             sizeof zfp_read_two_ways, lengths, &nbits, &err),
+                     FLOE_OK);
+    for (uint64_t first = 0; first < 64; first++) {
+        const uint64_t places[] = {first, (uint64_t)lengths[0] + lengths[1] + lengths[2], nbits};
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(decompress(&cpus[i], &c, 0, zfp_read_two_ways, sizeof zfp_read_two_ways, places, 3, &err),
+                             first == 0 ? FLOE_OK : FLOE_ERR_FORMAT);
+    }
+    zfp_case_free(&c);
+}
+
 static void random_bytes(void **unused)
 {
     (void)unused;
@@ -404,11 +425,9 @@ static void too_little_room(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_campaign),
-                                       cmocka_unit_test(cut_short),
-                                       cmocka_unit_test(places_that_lie),
-                                       cmocka_unit_test(random_bytes),
-                                       cmocka_unit_test(blocks_that_end_anywhere),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_campaign),      cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(places_that_lie), cmocka_unit_test(the_first_place),
+                                       cmocka_unit_test(random_bytes),    cmocka_unit_test(blocks_that_end_anywhere),
                                        cmocka_unit_test(too_little_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
