@@ -98,15 +98,26 @@ void floe_interp_trial_spread(encoder *e, const uint64_t part[FLOE_INTERP_RANK],
         e->box_at[b] = place_at(e, part, (uint32_t)nboxes, b);
 }
 
+typedef struct looking {
+    const encoder *e;
+    const uint64_t *part;
+    uint32_t nboxes, bits[FLOE_INTERP_PLACES_MOST];
+} looking;
+
+static void look_task(void *arg, uint64_t place, uint32_t worker)
+{
+    looking *l = arg;
+    (void)worker;
+    l->bits[place] = bits_of(l->e, l->part, place_at(l->e, l->part, l->nboxes, (uint32_t)place));
+}
+
 void floe_interp_trial_look(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
 {
-    const uint32_t n = (uint32_t)nboxes;
-    uint32_t bits[FLOE_INTERP_PLACES_MOST];
-    for (uint32_t i = 0; i < floe_interp_nplaces(n); i++)
-        bits[i] = bits_of(e, part, place_at(e, part, n, i));
-    const floe_interp_places p = floe_interp_places_of(bits, n, floe_interp_trial_is_evenly(e));
-    for (uint32_t b = 0; b < n; b++)
-        e->box_at[b] = place_at(e, part, n, p.place[b]);
+    looking l = {.e = e, .part = part, .nboxes = (uint32_t)nboxes};
+    floe_cpu_parallel(e->cpu, floe_interp_nplaces(l.nboxes), look_task, &l);
+    const floe_interp_places p = floe_interp_places_of(l.bits, l.nboxes, floe_interp_trial_is_evenly(e));
+    for (uint32_t b = 0; b < l.nboxes; b++)
+        e->box_at[b] = place_at(e, part, l.nboxes, p.place[b]);
     e->share = p.share;
 }
 
