@@ -28,16 +28,31 @@ FLOE_HD uint64_t floe_interp_spread(uint32_t axis, uint64_t extent, uint64_t i, 
     return extent * ((2 * i * pace + 1) % (2 * n)) / (2 * n);
 }
 
-/* Places: first one for each box, evenly, then those that are looked at. */
+/* Where a place begins in a field of these strides. Places: first one for each box, evenly, then those that are looked at. */
 FLOE_HD uint32_t floe_interp_nplaces(uint32_t nboxes) { return (1 + FLOE_INTERP_PLACES) * nboxes; }
-FLOE_HD uint64_t floe_interp_place_along(uint32_t axis, uint64_t extent, uint32_t nboxes, uint32_t place)
+FLOE_HD int64_t floe_interp_place_at(const uint64_t *field, const uint64_t *part, const int64_t *stride,
+                                     uint32_t nboxes, uint32_t place)
 {
-    return place < nboxes ? floe_interp_spread(axis, extent, place, nboxes)
-                          : floe_interp_spread(axis, extent, place - nboxes, FLOE_INTERP_PLACES * (uint64_t)nboxes);
+    const bool even = place < nboxes;
+    const uint64_t i = even ? place : place - nboxes, n = even ? nboxes : FLOE_INTERP_PLACES * (uint64_t)nboxes;
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        at += (int64_t)floe_interp_spread(a, field[a] - part[a], i, n) * stride[a];
+    return at;
 }
 
 /* How far from a probe the values lie that predict it along an axis: so far, and three times. 0: too few. */
 FLOE_HD uint64_t floe_interp_probe_reach(uint64_t extent) { return extent >= 13 ? 2 : extent >= 7 ? 1 : 0; }
+/* A probe, from where its place begins on. */
+FLOE_HD int64_t floe_interp_probe_at(const uint64_t *part, const int64_t *stride, uint32_t probe)
+{
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint64_t reach = 3 * floe_interp_probe_reach(part[a]);
+        at += (int64_t)(reach + floe_interp_spread(a, part[a] - 2 * reach, probe, FLOE_INTERP_PROBES)) * stride[a];
+    }
+    return at;
+}
 
 /* A value as lattices have it, about; NaN of one that is apart. */
 FLOE_HD double floe_interp_probe_value(double v, bool is_fill, bool log)

@@ -54,11 +54,7 @@ uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_INTE
 
 static int64_t place_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint32_t nboxes, uint32_t place)
 {
-    int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at +=
-            (int64_t)floe_interp_place_along(a, e->chunk.plan.shape[a] - part[a], nboxes, place) * e->values.stride[a];
-    return at;
+    return floe_interp_place_at(e->chunk.plan.shape, part, e->values.stride, nboxes, place);
 }
 
 static double value_of(const encoder *e, int64_t at)
@@ -73,12 +69,7 @@ static uint32_t bits_of(const encoder *e, const uint64_t part[FLOE_INTERP_RANK],
     const double inverse = 1 / e->bound;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < FLOE_INTERP_PROBES; i++) {
-        int64_t probe = at;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            const uint64_t reach = 3 * floe_interp_probe_reach(part[a]);
-            probe += (int64_t)(reach + floe_interp_spread(a, part[a] - 2 * reach, i, FLOE_INTERP_PROBES)) *
-                     e->values.stride[a];
-        }
+        const int64_t probe = at + floe_interp_probe_at(part, e->values.stride, i);
         const double v = value_of(e, probe);
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
             const int64_t far = (int64_t)floe_interp_probe_reach(part[a]) * e->values.stride[a];

@@ -102,11 +102,7 @@ struct walk_of_points {
 
 FLOE_DEV int64_t place_at(const floe_interp_trials_job &job, uint32_t place)
 {
-    int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)floe_interp_place_along(a, job.field[a] - job.part[a], job.nboxes, place) *
-              job.check.values.stride[a];
-    return at;
+    return floe_interp_place_at(job.field, job.part, job.check.values.stride, job.nboxes, place);
 }
 
 FLOE_DEV double value_of(const floe_interp_trials_job &job, int64_t at)
@@ -120,15 +116,10 @@ __global__ void __launch_bounds__(FLOE_INTERP_PROBES)
     interp_look_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
     __shared__ uint32_t sums[FLOE_INTERP_PROBES / FLOE_WARP];
-    int64_t at = place_at(job, blockIdx.x);
+    const int64_t at = place_at(job, blockIdx.x) + floe_interp_probe_at(job.part, job.check.values.stride, threadIdx.x);
     uint32_t bits = 0;
     if (*job.status != FLOE_OK)
         return;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t reach = 3 * floe_interp_probe_reach(job.part[a]);
-        at += (int64_t)(reach + floe_interp_spread(a, job.part[a] - 2 * reach, threadIdx.x, FLOE_INTERP_PROBES)) *
-              job.check.values.stride[a];
-    }
     const double v = value_of(job, at);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const int64_t far = (int64_t)floe_interp_probe_reach(job.part[a]) * job.check.values.stride[a];

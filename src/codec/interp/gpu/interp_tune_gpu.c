@@ -184,6 +184,7 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     trying *y = user;
     y->job.nboxes = (uint32_t)nboxes;
     y->job.inverse = 1 / y->e->bound;
+    static_assert(sizeof y->job.at == sizeof y->e->box_at, "as many boxes");
     memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
         y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.warp_nbytes = 0;
