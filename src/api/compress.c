@@ -267,8 +267,7 @@ static floe_status sample_load(floe_ctx *ctx, compression *c, floe_sample *sampl
 {
     c->sample_source = (floe_sample_source){&c->chunks, &ctx->err};
     sample->header = c->header;
-    sample->read = floe_sample_read_chunks;
-    sample->user = &c->sample_source;
+    floe_sample_read_from(sample, &c->sample_source);
     return floe_sample_load(sample);
 }
 

@@ -50,8 +50,6 @@ static const double near_db = 0.25;     /* 3 %: no miss */
 static const double few_nbytes = 65536; /* of a sample: they say little of what fine steps take */
 /* A sample of at least so many bytes by one codec, of which every other one takes so many times more: a larger one shows the same. */
 static const double clear_nbytes = 1024, clear = 1.5;
-static const double doubt =
-    0.98; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {
@@ -99,7 +97,6 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
 static floe_status choose(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
                           const floe_codec_params *params, floe_codec *codec, cost *best, double *second)
 {
-    const double worth = sample->estimates ? doubt : 1;
     *best = (cost){INFINITY, INFINITY};
     *second = INFINITY;
     for (uint32_t i = 0; i < choice->n; i++) {
@@ -107,7 +104,7 @@ static floe_status choose(const floe_choice *choice, const floe_sample *sample, 
         cost now;
         p.codec = choice->codecs[i];
         FLOE_TRY(cost_of(sample, range, &p, best->least, &now));
-        if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least * worth)) {
+        if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least)) {
             *second = best->least;
             *best = now;
             *codec = p.codec;
@@ -131,6 +128,8 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
         return FLOE_OK;
     if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */
         FLOE_TRY(psnr_params(sample, range, &params));
+    if (sample->estimates)
+        FLOE_TRY(floe_sample_look(sample, &params));
     FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
     const bool is_clear = best.least >= clear_nbytes && second > best.least * clear;
     if (sample->widens && best.least < few_nbytes && !is_clear) {

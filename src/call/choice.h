@@ -4,18 +4,24 @@
 #define FLOE_CALL_CHOICE_H
 
 #include "call/resolve.h"
+#include "field/look.h"
 
-/* A part of a field by which codecs and bounds are compared: boxes that a fixed rule spreads over it, one behind the other. Preset
- * balanced has many small ones, by which codecs estimate; others, and the search for a ratio, have few that are coded. */
+/* A part of a field by which codecs and bounds are compared: boxes, one behind the other. Preset balanced has many small ones, by which
+ * codecs estimate, and which lie where the bits are; others, and the search for a ratio, have few that are coded, and lie evenly. */
 typedef struct floe_sample {
     const floe_cpu *cpu;
     floe_header header; /* of the field */
     uint64_t box[FLOE_MAX_RANK], nboxes;
     bool estimates, widens; /* widens: there is room for the whole field */
+    floe_look
+        look; /* estimates: how places are looked at, and which of them have boxes: even ones until that is done */
+    floe_look_boxes boxes;
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
     floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
     void *user;
-    /* Or: estimates by its boxes, where they are; NULL: their values have been read. */
+    const floe_field *whole; /* NULL: it is not in memory, or not all of it */
+    /* Or: bits of all places by the look, and estimates by its boxes, where they are; NULL: their values have been read. */
+    floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint32_t *bits);
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
     /* Or: codes its values, which are where read puts them: bytes, or (not NULL) the squared error. NULL: that is done here. */
     floe_status (*code)(void *user, const struct floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes,
@@ -33,8 +39,14 @@ floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_
 /* Adds what coding by this codec takes; then its memory, which a plan may size. */
 floe_status floe_sample_add(floe_sample *sample, floe_codec codec);
 void floe_sample_take(floe_sample *sample, floe_arena *arena);
-/* Reads the values. */
+/* Reads the values, if they are to be coded. */
 floe_status floe_sample_load(floe_sample *sample);
+/* The look at a field in memory, or at a box of it. */
+floe_look floe_sample_look_at(const floe_sample *sample, const floe_field *field);
+/* Of one that estimates: looks where its boxes should lie for such params, if they are several, and reads their values. */
+floe_status floe_sample_look(floe_sample *sample, const floe_codec_params *params);
+/* Whether its values are coded, at least before it estimates. */
+bool floe_sample_is_coded(const floe_sample *sample);
 
 /* Becomes the whole field: where a sample comes to so few bytes that they show little of what more of it takes. */
 floe_status floe_sample_widen(floe_sample *sample);
@@ -59,7 +71,8 @@ typedef struct floe_sample_source {
     floe_chunk_source *chunks;
     floe_error *err;
 } floe_sample_source;
-floe_status floe_sample_read_chunks(void *sample_source, const uint64_t *lo, const floe_field *to);
+/* source is read as long as the sample is used. */
+void floe_sample_read_from(floe_sample *sample, floe_sample_source *source);
 
 enum { FLOE_CHOICE_MOST = 8 };
 

@@ -55,6 +55,16 @@ static void small_boxes(floe_sample *s, uint64_t nelems)
     }
     const uint64_t n = nelems < SMALL_LARGE ? floe_min64(nelems / SMALL_LEAST, SMALL_BOXES) : nelems / SMALL_VALUES;
     s->nboxes = floe_max64(floe_min64(n, FLOE_CODEC_BOXES), 1);
+    s->look = (floe_look){.shape = {1, 1, 1, 1},
+                          .part = {1, 1, 1, 1},
+                          .nboxes = (uint32_t)s->nboxes,
+                          .each = FLOE_LOOK_EACH,
+                          .nprobes = FLOE_LOOK_PROBES};
+    memcpy(s->look.shape + FLOE_LOOK_RANK - h->rank, h->shape, h->rank * sizeof *h->shape);
+    memcpy(s->look.part + FLOE_LOOK_RANK - h->rank, s->box, h->rank * sizeof *s->box);
+    s->boxes.share = 1;
+    for (uint32_t b = 0; b < s->nboxes; b++)
+        s->boxes.place[b] = (uint16_t)(FLOE_LOOK_EACH * s->nboxes + b);
 }
 
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err)
@@ -133,38 +143,90 @@ void floe_sample_take(floe_sample *s, floe_arena *arena)
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
 }
 
-/* Few boxes: along each axis another order, so that no two share a quarter of any. Many: along each axis at another pace, by which any
- * number of the first ones is spread evenly. */
+/* Few boxes: along each axis another order, so that no two share a quarter of any. */
 void floe_sample_place(const floe_sample *s, uint64_t b, uint64_t lo[FLOE_MAX_RANK])
 {
     static const uint8_t quarter[FLOE_MAX_RANK][BOXES] = {{0, 1, 2, 3}, {1, 3, 0, 2}, {2, 0, 3, 1}, {3, 2, 1, 0}};
-    static const uint64_t pace[FLOE_MAX_RANK] = {35297, 41203, 48096, 56143}; /* of 2^16: powers of 1/1.1673 */
     const floe_header *h = &s->header;
-    for (uint32_t i = 0; i < h->rank; i++) {
-        const uint64_t room = h->shape[i] - s->box[i], part = (32768 + b * pace[FLOE_MAX_RANK - h->rank + i]) % 65536;
-        lo[i] = s->estimates ? room / 65536 * part + room % 65536 * part / 65536
-                             : room / (2 * BOXES) * (2 * (uint64_t)quarter[i][b] + 1);
-    }
+    for (uint32_t i = 0; i < h->rank; i++)
+        lo[i] = s->estimates ? floe_look_lo(&s->look, s->boxes.place[b], FLOE_LOOK_RANK - h->rank + i)
+                             : (h->shape[i] - s->box[i]) / (2 * BOXES) * (2 * (uint64_t)quarter[i][b] + 1);
 }
 
-floe_status floe_sample_load(floe_sample *s)
+/* The box at lo becomes number b of the values. */
+static floe_status box_read(const floe_sample *s, const uint64_t *lo, uint64_t b)
 {
-    const floe_header *h = &s->header;
-    const uint64_t each = floe_sample_raw_nbytes(s) / s->nboxes;
+    const floe_field box = floe_field_of(NULL, s->header.dtype, s->header.rank, s->box);
+    const floe_field to =
+        floe_field_contiguous((uint8_t *)s->values + b * (floe_sample_raw_nbytes(s) / s->nboxes), &box);
+    return s->read(s->user, lo, &to);
+}
+
+static floe_status boxes_read(const floe_sample *s)
+{
     for (uint64_t b = 0; b < s->nboxes; b++) {
-        const floe_field box = floe_field_of(NULL, h->dtype, h->rank, s->box);
-        const floe_field to = floe_field_contiguous((uint8_t *)s->values + b * each, &box);
         uint64_t lo[FLOE_MAX_RANK];
         floe_sample_place(s, b, lo);
-        FLOE_TRY(s->read(s->user, lo, &to));
+        FLOE_TRY(box_read(s, lo, b));
     }
     return FLOE_OK;
+}
+
+bool floe_sample_is_coded(const floe_sample *s) { return !s->estimates || s->header.mode == FLOE_BOUND_PSNR; }
+
+floe_status floe_sample_load(floe_sample *s) { return floe_sample_is_coded(s) ? boxes_read(s) : FLOE_OK; }
+
+floe_look floe_sample_look_at(const floe_sample *s, const floe_field *field)
+{
+    floe_look look = s->look;
+    look.data = field->data;
+    memcpy(look.stride + FLOE_LOOK_RANK - field->rank, field->stride, field->rank * sizeof *field->stride);
+    return look;
+}
+
+/* One place after another is read, to where the first box will be. */
+static floe_status read_bits(const floe_sample *s, uint32_t *bits)
+{
+    const floe_field layout = floe_field_of(NULL, s->header.dtype, s->header.rank, s->box),
+                     box = floe_field_contiguous(s->values, &layout);
+    const floe_look here = floe_sample_look_at(s, &box);
+    for (uint32_t p = 0; p < floe_look_nplaces(&here); p++) {
+        uint64_t lo[FLOE_MAX_RANK];
+        for (uint32_t i = 0; i < s->header.rank; i++)
+            lo[i] = floe_look_lo(&here, p, FLOE_LOOK_RANK - s->header.rank + i);
+        FLOE_TRY(box_read(s, lo, 0));
+        bits[p] = floe_look_place(&here, 0);
+    }
+    return FLOE_OK;
+}
+
+static floe_status find_bits(const floe_sample *s, uint32_t *bits)
+{
+    if (!s->whole)
+        return s->find_bits ? s->find_bits(s->user, s, bits) : read_bits(s, bits);
+    const floe_look look = floe_sample_look_at(s, s->whole);
+    floe_look_all(s->cpu, &look, bits);
+    return FLOE_OK;
+}
+
+floe_status floe_sample_look(floe_sample *s, const floe_codec_params *params)
+{
+    uint32_t bits[FLOE_LOOK_PLACES];
+    s->look.narrow = floe_dtype_is_narrow(params->dtype);
+    s->look.log = params->mode == FLOE_BOUND_PWREL;
+    s->look.fill = floe_codec_fill_bits(params);
+    s->look.inverse = 1 / floe_codec_tuner_bound(params);
+    if (s->nboxes > 1) {
+        FLOE_TRY(find_bits(s, bits));
+        s->boxes = floe_look_choose(&s->look, bits);
+    }
+    return s->estimate ? FLOE_OK : boxes_read(s);
 }
 
 floe_status floe_sample_widen(floe_sample *s)
 {
     *s = floe_sample_whole(s);
-    return floe_sample_load(s);
+    return boxes_read(s);
 }
 
 floe_codec_params floe_sample_params(const floe_sample *s, floe_codec codec)
@@ -179,6 +241,7 @@ floe_codec_boxes floe_sample_boxes(const floe_sample *s, const floe_codec_params
 {
     const floe_header *h = &s->header;
     floe_codec_boxes b = {.params = params, .rank = h->rank, .n = (uint32_t)s->nboxes};
+    b.share = s->boxes.share;
     b.few = (uint32_t)floe_max64(s->nboxes / SMALL_FEW, 1);
     memcpy(b.shape, h->shape, sizeof b.shape);
     memcpy(b.extent, s->box, sizeof b.extent);
@@ -236,8 +299,15 @@ floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *para
     return code(s, params, nbytes, NULL);
 }
 
-floe_status floe_sample_read_chunks(void *user, const uint64_t *lo, const floe_field *to)
+static floe_status read_chunks(void *user, const uint64_t *lo, const floe_field *to)
 {
     const floe_sample_source *from = user;
     return floe_chunk_source_box(from->chunks, lo, to, from->err);
+}
+
+void floe_sample_read_from(floe_sample *s, floe_sample_source *source)
+{
+    s->read = read_chunks;
+    s->user = source;
+    s->whole = source->chunks->source ? NULL : &source->chunks->field;
 }

@@ -78,7 +78,8 @@ typedef struct floe_codec_boxes {
     uint64_t shape[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the field; of a box */
     const void *data;                                     /* device memory for floe_codec_device */
     int64_t stride[FLOE_MAX_RANK], at[FLOE_CODEC_BOXES];  /* elements; where each box begins */
-    double enough;                                        /* bits of a value: what is less need not be known better */
+    double share;  /* what a value of the field takes to one of the boxes, about */
+    double enough; /* bits of a value: what is less need not be known better */
 } floe_codec_boxes;
 
 /* All that the rooms above use of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */

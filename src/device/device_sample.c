@@ -10,6 +10,7 @@
 #include "container/container.h"
 #include "field/boxes_cuda.h"
 #include "field/dtype_math.h"
+#include "field/look_cuda.h"
 
 typedef struct coding {
     const floe_codec_device *codec;
@@ -66,14 +67,11 @@ static size_t estimates_nbytes(const floe_sample *s, const floe_choice *choice)
     return most;
 }
 
-/* Whether values are coded before they are estimated, if they are; then by the first codec. */
-static bool is_coded(const floe_sample *s) { return !s->estimates || s->header.mode == FLOE_BOUND_PSNR; }
-
 size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
 {
     const floe_choice first = {1, {choice->codecs[0]}};
     const floe_sample whole = s->widens ? floe_sample_whole(s) : *s;
-    const size_t nbytes = is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
+    const size_t nbytes = floe_sample_is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
                  more = s->estimates ? estimates_nbytes(s, choice) : most_nbytes(ctx, &whole, choice);
     return nbytes > more ? nbytes : more;
 }
@@ -122,6 +120,15 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     return FLOE_OK;
 }
 
+static floe_status find_bits(void *user, const floe_sample *s, uint32_t *bits)
+{
+    const floe_device_sample *d = user;
+    const floe_cuda *cuda = &d->ctx->cuda;
+    const floe_look look = floe_sample_look_at(s, d->field);
+    FLOE_CUDA(&d->ctx->err, floe_look_cuda(&look, NULL, d->room, cuda->stream));
+    return floe_cuda_fetch(cuda, bits, d->room, floe_look_nplaces(&look) * sizeof *bits, &d->ctx->err);
+}
+
 /* By boxes where they are in the field: the room is scratch. */
 static floe_status estimate(void *user, const floe_sample *s, floe_codec_boxes *boxes, double *bits)
 {
@@ -144,9 +151,10 @@ floe_status floe_device_sample_load(floe_device_sample *d, floe_sample *s)
     s->values = d->room;
     s->read = read_box;
     s->code = code;
+    s->find_bits = find_bits;
     s->estimate = estimate;
     s->user = d;
-    return is_coded(s) ? floe_sample_load(s) : FLOE_OK;
+    return floe_sample_load(s);
 }
 
 #endif

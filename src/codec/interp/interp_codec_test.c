@@ -145,7 +145,7 @@ static void damage_is_bounded(void **unused)
         }
         kit_block_free(&coded.block);
     }
-    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * 24 * 70 * 90 * 3 / 4);
+    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * 24 * 70 * 90 * 7 / 8);
 }
 
 /* Of the finest step only entropy chunks that a box touches are decoded: the last one, of other columns, may be damaged. */

@@ -4,8 +4,8 @@
 #define FLOE_CODEC_INTERP_INTERP_ENCODER_H
 
 #include "codec/interp/interp_chunk.h"
-#include "codec/interp/interp_look_math.h"
 #include "stage/interp/interp.h"
+#include "field/look.h"
 
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
@@ -92,11 +92,9 @@ void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *
                              const floe_interp_structure *s, floe_context_tally *tallies);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
-/* Whether boxes of trials lie where the field takes most bits; else evenly, which e->box_at has then. is_evenly: those, too, unless they are
- * quiet: of preset best, whose boxes of fields that are not large are few and large. */
+/* Whether boxes of trials lie where the field takes most bits; how that is found; and e->box_at by it. */
 bool floe_interp_trial_looks(const floe_interp_encoder *e);
-bool floe_interp_trial_is_evenly(const floe_interp_encoder *e);
-void floe_interp_trial_spread(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
-void floe_interp_trial_look(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
+floe_look floe_interp_trial_look(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
+void floe_interp_trial_place(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
 
 #endif

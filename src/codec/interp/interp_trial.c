@@ -2,11 +2,13 @@
 /* Trials of the tuner on a CPU: boxes of the field, coded with a structure, and what they count by level. */
 #include <string.h>
 
+#include "base/try.h"
 #include "codec/interp/interp_encoder.h"
 
 typedef floe_interp_encoder encoder;
 
 enum {
+    BOXES = 16, /* at most */
     BOX_CELLS = 32768,
     BOX_CELLS_FEW = 16384, /* of fields of fewer cells, so that there are several boxes */
     FEW_CELLS = 1 << 23,
@@ -16,7 +18,7 @@ enum {
     BOX_SHARE = 64           /* values of the field for one of a box */
 };
 
-bool floe_interp_trial_is_evenly(const encoder *e)
+static bool is_evenly(const encoder *e)
 {
     return e->params->preset == FLOE_PRESET_BEST && e->ncells < FEW_CELLS && e->chunk.plan.shape[0] == 1;
 }
@@ -25,10 +27,10 @@ bool floe_interp_trial_is_evenly(const encoder *e)
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
-    const uint64_t most = floe_interp_trial_is_evenly(e) ? BOX_CELLS_BEST
-                          : e->ncells >= FEW_CELLS       ? BOX_CELLS
-                          : e->ncells >= ONE_CELLS       ? BOX_CELLS_FEW
-                                                         : BOX_CELLS_ONE;
+    const uint64_t most = is_evenly(e)             ? BOX_CELLS_BEST
+                          : e->ncells >= FEW_CELLS ? BOX_CELLS
+                          : e->ncells >= ONE_CELLS ? BOX_CELLS_FEW
+                                                   : BOX_CELLS_ONE;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
@@ -47,69 +49,43 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t cells = floe_interp_points(part);
-    return e->ncells < ONE_CELLS ? 1 : floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, FLOE_INTERP_BOXES), 1);
+    return e->ncells < ONE_CELLS ? 1 : floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, BOXES), 1);
 }
 
 /* ---- where boxes lie ------------------------------------------------------------------------------------------------------ */
 
-static int64_t place_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint32_t nboxes, uint32_t place)
-{
-    return floe_interp_place_at(e->chunk.plan.shape, part, e->values.stride, nboxes, place);
-}
-
-static double value_of(const encoder *e, int64_t at)
-{
-    const uint64_t pattern = floe_interp_pattern_load((const uint8_t *)e->values.data + at * (int64_t)e->size, e->size);
-    const double v = e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern);
-    return floe_interp_probe_value(v, pattern == floe_codec_fill_bits(e->params), e->chunk.log);
-}
-
-static uint32_t bits_of(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], int64_t at)
-{
-    const double inverse = 1 / e->bound;
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < FLOE_INTERP_PROBES; i++) {
-        const int64_t probe = at + floe_interp_probe_at(part, e->values.stride, i);
-        const double v = value_of(e, probe);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            const int64_t far = (int64_t)floe_interp_probe_reach(part[a]) * e->values.stride[a];
-            if (far)
-                bits += floe_interp_probe_bits(v, value_of(e, probe - far), value_of(e, probe + far),
-                                               value_of(e, probe - 3 * far), value_of(e, probe + 3 * far), inverse);
-        }
-    }
-    return bits;
-}
-
 bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= ONE_CELLS; }
 
-void floe_interp_trial_spread(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
 {
+    floe_look l = {.data = e->values.data,
+                   .narrow = e->narrow,
+                   .log = e->chunk.log,
+                   .nboxes = (uint32_t)nboxes,
+                   .each = FLOE_LOOK_EACH,
+                   .nprobes = FLOE_LOOK_PROBES};
+    memcpy(l.shape, e->chunk.plan.shape, sizeof l.shape);
+    memcpy(l.part, part, sizeof l.part);
+    memcpy(l.stride, e->values.stride, sizeof l.stride);
+    l.fill = floe_codec_fill_bits(e->params);
+    l.inverse = 1 / e->bound;
+    l.evenly = is_evenly(e);
+    return l;
+}
+
+/* Without a look there is one box, in the middle. */
+void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+{
+    const floe_look look = floe_interp_trial_look(e, part, nboxes);
+    floe_look_boxes boxes = {.place = {FLOE_LOOK_EACH}, .share = 1};
+    uint32_t bits[FLOE_LOOK_PLACES];
+    if (floe_interp_trial_looks(e)) {
+        floe_look_all(e->cpu, &look, bits);
+        boxes = floe_look_choose(&look, bits);
+    }
     for (uint32_t b = 0; b < nboxes; b++)
-        e->box_at[b] = place_at(e, part, (uint32_t)nboxes, b);
-}
-
-typedef struct looking {
-    const encoder *e;
-    const uint64_t *part;
-    uint32_t nboxes, bits[FLOE_INTERP_PLACES_MOST];
-} looking;
-
-static void look_task(void *arg, uint64_t place, uint32_t worker)
-{
-    looking *l = arg;
-    (void)worker;
-    l->bits[place] = bits_of(l->e, l->part, place_at(l->e, l->part, l->nboxes, (uint32_t)place));
-}
-
-void floe_interp_trial_look(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
-{
-    looking l = {.e = e, .part = part, .nboxes = (uint32_t)nboxes};
-    floe_cpu_parallel(e->cpu, floe_interp_nplaces(l.nboxes), look_task, &l);
-    const floe_interp_places p = floe_interp_places_of(l.bits, l.nboxes, floe_interp_trial_is_evenly(e));
-    for (uint32_t b = 0; b < l.nboxes; b++)
-        e->box_at[b] = place_at(e, part, l.nboxes, p.place[b]);
-    e->share = p.share;
+        e->box_at[b] = floe_look_at(&look, boxes.place[b]);
+    e->share = boxes.share;
 }
 
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
@@ -211,4 +187,40 @@ void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, 
     count_boxes(&boxes, s, nlevels * FLOE_CONTEXT_COUNTS);
     for (uint64_t l = 0; l < nlevels; l++)
         tallies[l] = tally_of(&p->steps[0].spec, trial->sharers->counts + l * FLOE_CONTEXT_COUNTS);
+}
+
+/* ---- boxes of a field that AUTO looks at ------------------------------------------------------------------------------------- */
+
+void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, encoder *e, encoder *trial)
+{
+    const floe_field box = floe_codec_box(boxes, 0);
+    floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent);
+    floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent);
+    e->boxes = boxes;
+    e->share = boxes->share;
+    memcpy(e->box_at, boxes->at, sizeof e->box_at);
+    e->values = floe_interp_view_of(&box);
+    e->values.data = (void *)boxes->data;
+    floe_interp_domain_set(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
+}
+
+size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)
+{
+    encoder e, trial;
+    floe_arena plan = floe_arena_plan();
+    floe_interp_estimate_begin(cpu, boxes, &e, &trial);
+    floe_interp_trials_take(&e, &trial, &plan);
+    return plan.used;
+}
+
+floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
+                                 floe_error *err)
+{
+    const floe_cpu few = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    encoder e, trial;
+    floe_interp_estimate_begin(&few, boxes, &e, &trial);
+    floe_interp_trials_take(&e, &trial, scratch);
+    FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
+    *bits = floe_interp_price(&e, &trial);
+    return FLOE_OK;
 }

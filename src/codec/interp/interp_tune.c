@@ -23,6 +23,7 @@ enum {
     TRUSTED_CODES = 512,
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
+    OTHERS_WORTH = 16, /* that several axes begin later: boxes have few of the coarse cells that remain */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
     MOST_RAW = 10,       /* raw bits of a code: of more, many codes do not fit into 16 bits */
@@ -224,8 +225,34 @@ static void expect_starts(tuner *t, const floe_interp_structure *best, uint32_t 
     expect_predictors(t, best);
 }
 
+/* Where prediction along one axis helps, and along each of the others it does nothing on the mean: those begin later together. Returns
+ * whether they do. */
+static bool tune_others(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    const uint64_t *n = t->e->chunk.plan.shape, before = *bits;
+    uint64_t most = 0, sum = 0;
+    uint32_t axis = 0, naxes = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        floe_interp_structure s = *best;
+        s.start[a] = 1;
+        const uint64_t alone = n[a] > FLOE_INTERP_ENDS ? try_structure(t, &s) : 0;
+        naxes += alone > 0;
+        sum += alone;
+        axis = alone > most ? a : axis;
+        most = floe_max64(most, alone);
+    }
+    bool better = naxes > 2 && sum - most <= (naxes - 1) * *bits;
+    for (uint8_t start = 1; better && start <= FLOE_INTERP_NEVER; start++) {
+        floe_interp_structure s = *best;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            s.start[a] = a != axis && n[a] > FLOE_INTERP_ENDS ? start : 0;
+        better = keep_worth(t, &s, best, bits, OTHERS_WORTH);
+    }
+    return *bits < before;
+}
+
 /* Axes along which prediction hurts begin later, or never; all those at the same level. */
-static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
+static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
     const uint64_t *n = t->e->chunk.plan.shape;
     uint8_t late = 0;
@@ -242,6 +269,19 @@ static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
                 expect_starts(t, best, a, start);
         }
         late = best->start[a] ? best->start[a] : late;
+    }
+}
+
+static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    floe_interp_structure others = *best;
+    uint64_t others_bits = *bits;
+    if (tune_others(t, &others, &others_bits))
+        tune_each(t, &others, &others_bits);
+    tune_each(t, best, bits);
+    if (others_bits < *bits) {
+        *best = others;
+        *bits = others_bits;
     }
 }
 
@@ -411,10 +451,8 @@ static void tune(encoder *e, encoder *trial)
 {
     tuner t;
     begin(&t, e, trial, floe_interp_trial_count(e, trial->chunk.plan.shape));
-    if (!floe_interp_trial_looks(e))
-        floe_interp_trial_spread(e, trial->chunk.plan.shape, t.nboxes);
-    else if (!e->tally) /* who tallies looks */
-        floe_interp_trial_look(e, trial->chunk.plan.shape, t.nboxes);
+    if (!e->tally || !floe_interp_trial_looks(e)) /* who tallies looks */
+        floe_interp_trial_place(e, trial->chunk.plan.shape, t.nboxes);
     const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;
@@ -479,6 +517,18 @@ static double inner_share(const floe_interp_step *s)
     return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
 }
 
+/* Whether a level predicts along more axes than the next finer one: then that says nothing about it. */
+static bool has_more_axes(const floe_interp_plan *p, uint32_t level)
+{
+    uint32_t most[2] = {0, 0};
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        if (p->steps[i].level + 1 == level || p->steps[i].level == level) {
+            uint32_t *n = &most[p->steps[i].level == level];
+            *n = p->steps[i].step.naxes > *n ? p->steps[i].step.naxes : *n;
+        }
+    return most[1] > most[0];
+}
+
 /* How much of what a code of a level takes beyond one of the next finer level is the field's, too: the rest comes of the boxes' borders.
  * Few codes show nothing. */
 static double trust_of(const tuner *t, uint32_t level)
@@ -490,10 +540,10 @@ static double trust_of(const tuner *t, uint32_t level)
         if (boxes->steps[i].level == level)
             inner +=
                 inner_share(&boxes->steps[i].step) * (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
-    return codes >= TRUSTED_CODES ? inner / codes : 0;
+    return has_more_axes(boxes, level) ? 1 : codes >= TRUSTED_CODES ? inner / codes : 0;
 }
 
-/* Bits of a code of each level of the field. */
+/* Bits of a code of each level, if the whole field was as the boxes are. */
 static void price_levels(const tuner *t, double price[FLOE_INTERP_LEVELS])
 {
     price[0] = price_of(t, 0, USED_BITS);
@@ -516,7 +566,7 @@ static double price(tuner *t, const floe_interp_structure *s)
     for (uint32_t i = 0; i < field.nsteps; i++)
         bits += 8 * (double)((field.steps[i].level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) +
                              4 * field.steps[i].grid.piece[2]) +
-                each[field.steps[i].level] * (double)floe_interp_codes(&field.steps[i].step);
+                each[field.steps[i].level] * t->e->share * (double)floe_interp_codes(&field.steps[i].step);
     return bits / (double)floe_interp_points(field.shape);
 }
 
@@ -541,37 +591,4 @@ double floe_interp_price(encoder *e, encoder *trial)
         return first;
     begin(&t, e, trial, e->boxes->n);
     return fmin(price(&t, &best), first); /* few boxes show which structure is best, but not by how much */
-}
-
-void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, encoder *e, encoder *trial)
-{
-    const floe_field box = floe_codec_box(boxes, 0);
-    floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent);
-    floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent);
-    e->boxes = boxes;
-    memcpy(e->box_at, boxes->at, sizeof e->box_at);
-    e->values = floe_interp_view_of(&box);
-    e->values.data = (void *)boxes->data;
-    floe_interp_domain_set(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
-}
-
-size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)
-{
-    encoder e, trial;
-    floe_arena plan = floe_arena_plan();
-    floe_interp_estimate_begin(cpu, boxes, &e, &trial);
-    floe_interp_trials_take(&e, &trial, &plan);
-    return plan.used;
-}
-
-floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
-                                 floe_error *err)
-{
-    const floe_cpu few = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
-    encoder e, trial;
-    floe_interp_estimate_begin(&few, boxes, &e, &trial);
-    floe_interp_trials_take(&e, &trial, scratch);
-    FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
-    *bits = floe_interp_price(&e, &trial);
-    return FLOE_OK;
 }

@@ -9,6 +9,7 @@
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
 #include "stage/interp/interp.h"
+#include "field/look.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct floe_wavelet_encoder {
@@ -21,6 +22,7 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_bands bands;
     floe_wavelet_structure structure;
     uint64_t expected; /* bits of a value's codes, by the tuner */
+    double share;      /* what a value of the array takes to one of the tuner's part, about */
     floe_interp_view values;
     bool narrow, squares, has_kinds;
     size_t size;                  /* of an element */
@@ -108,9 +110,12 @@ typedef struct floe_wavelet_trials {
     void *user;
 } floe_wavelet_trials;
 void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);
-/* The part's point 0 in the array; kept: where its values are, contiguous. */
-void floe_wavelet_trial_at(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial,
-                           uint64_t lo[FLOE_INTERP_RANK]);
+/* How the place of a part is found in an array, less center; and by the bits of places, its point 0 and e->share. */
+floe_look floe_wavelet_trial_look(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial, const void *array,
+                                  double center);
+void floe_wavelet_trial_place(floe_wavelet_encoder *e, const floe_look *look, const uint32_t *bits,
+                              uint64_t lo[FLOE_INTERP_RANK]);
+/* kept: where the part's values are, contiguous. */
 void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, bool large, floe_wavelet_encoder *trial,
                               floe_codec_params *params, void *kept);
 uint64_t floe_wavelet_literals_bits(const floe_wavelet_encoder *trial, uint64_t n);

@@ -31,7 +31,9 @@ enum {
     PACKETS = 3,
     AGAIN_WORTH = 100, /* an n-th of the bits that another look at all should spare */
     FEW_CELLS = 4096,  /* of a field that is not worth more trials */
-    ROUND = 12         /* trials, at most */
+    PLACES = 64,       /* that are looked at for the box */
+    PROBES = 256,
+    ROUND = 12 /* trials, at most */
 };
 
 typedef struct tuner {
@@ -81,18 +83,42 @@ static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t fr
             trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
 }
 
-/* From the middle of the array. */
-void floe_wavelet_trial_at(const encoder *e, const encoder *trial, uint64_t lo[FLOE_INTERP_RANK])
+floe_look floe_wavelet_trial_look(const encoder *e, const encoder *trial, const void *array, double center)
 {
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        lo[a] = (e->chunk.plan.shape[a] - trial->chunk.plan.shape[a]) / 2;
+    floe_look look = {.data = array,
+                      .narrow = e->narrow,
+                      .center = center,
+                      .nboxes = 1,
+                      .each = PLACES,
+                      .nprobes = PROBES,
+                      .evenly = true};
+    int64_t stride = 1;
+    for (uint32_t a = FLOE_LOOK_RANK; a-- > 0; stride *= (int64_t)look.shape[a]) {
+        look.shape[a] = e->chunk.plan.shape[a];
+        look.part[a] = trial->chunk.plan.shape[a];
+        look.stride[a] = stride;
+    }
+    look.fill = floe_codec_fill_bits(e->params);
+    look.inverse = 1 / floe_codec_tuner_bound(e->params);
+    return look;
 }
 
-static void copy_box(const encoder *e, encoder *trial)
+void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint32_t *bits, uint64_t lo[FLOE_INTERP_RANK])
 {
+    const floe_look_boxes boxes = floe_look_choose(look, bits);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        lo[a] = floe_look_lo(look, boxes.place[0], a);
+    e->share = boxes.share;
+}
+
+static void copy_box(encoder *e, encoder *trial)
+{
+    const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
+    uint32_t bits[FLOE_LOOK_PLACES];
     const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
     uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
-    floe_wavelet_trial_at(e, trial, lo);
+    floe_look_all(e->cpu, &look, bits);
+    floe_wavelet_trial_place(e, &look, bits, lo);
     memset(trial->holes, 0, trial->nmarks);
     for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
         for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
@@ -363,7 +389,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
         tune_rest(&t);
         again = is_best(e) && t.best.bits < before - before / AGAIN_WORTH;
     }
-    e->expected = t.best.codes / ncells;
+    e->expected = (uint64_t)((double)t.best.codes * e->share) / ncells;
     if (is_best(e) && !large)
         tune_large(&t);
     e->structure = t.best.structure;
@@ -385,8 +411,7 @@ void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe
 }
 
 typedef struct trying {
-    const encoder *e;
-    encoder *trial;
+    encoder *e, *trial;
     floe_codec_params params;
 } trying;
 

@@ -6,7 +6,7 @@
 #include <float.h>
 
 #include "field/dtype_math.h"
-#include "stage/quantizer/log_math.h"
+#include "base/log_math.h"
 #include "stage/quantizer/quantizer.h"
 
 /* Half a unit in the last place of x, relative to x, at most: 2^-24 for f32, 2^-53 for f64. */

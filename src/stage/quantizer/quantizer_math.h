@@ -11,7 +11,7 @@
 
 #include "base/hd.h"
 #include "base/real.h"
-#include "stage/quantizer/log_math.h"
+#include "base/log_math.h"
 #include "stage/quantizer/quantizer.h"
 #include "stage/tile/tile.h"
 

@@ -9,9 +9,9 @@
 
 #include "codec/chunks/codec_record.h"
 #include "codec/interp/interp_head_math.h"
-#include "codec/interp/interp_look_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_cuda.h"
+#include "field/look_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,7 +78,7 @@ typedef struct floe_interp_dev_trial_step {
 
 /* bits: of each place that is looked at; tallies: of each level of each structure. */
 typedef struct floe_interp_trials_found {
-    uint32_t bits[FLOE_INTERP_PLACES_MOST];
+    uint32_t bits[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS];
 } floe_interp_trials_found;
 
@@ -86,9 +86,8 @@ typedef struct floe_interp_trials_job {
     floe_interp_dev_check check;       /* values; how they come in */
     uint64_t part[FLOE_INTERP_RANK];   /* extent of a box */
     int64_t at[FLOE_INTERP_DEV_BOXES]; /* the first value of each, but where bits of places choose them */
-    bool by_bits, looks, evenly;       /* looks: bits are found first */
-    uint64_t field[FLOE_INTERP_RANK];
-    double inverse; /* 1 / bound */
+    bool by_bits, looks;               /* looks: bits are found first */
+    floe_look look;
     uint32_t nboxes, ntrials, nlevels;
     const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */

@@ -100,54 +100,19 @@ struct walk_of_points {
 
 /* ---- where boxes lie ---------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV int64_t place_at(const floe_interp_trials_job &job, uint32_t place)
-{
-    return floe_interp_place_at(job.field, job.part, job.check.values.stride, job.nboxes, place);
-}
-
-FLOE_DEV double value_of(const floe_interp_trials_job &job, int64_t at)
-{
-    const floe_real v = ((const floe_real *)job.check.values.data)[at];
-    return floe_interp_probe_value((double)v, FLOE_R(floe_real_bits)(v) == (floe_uint)job.check.fill, job.check.log);
-}
-
-/* A block a place, a thread a probe. */
-__global__ void __launch_bounds__(FLOE_INTERP_PROBES)
-    interp_look_kernel(const __grid_constant__ floe_interp_trials_job job)
-{
-    __shared__ uint32_t sums[FLOE_INTERP_PROBES / FLOE_WARP];
-    const int64_t at = place_at(job, blockIdx.x) + floe_interp_probe_at(job.part, job.check.values.stride, threadIdx.x);
-    uint32_t bits = 0;
-    if (*job.status != FLOE_OK)
-        return;
-    const double v = value_of(job, at);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const int64_t far = (int64_t)floe_interp_probe_reach(job.part[a]) * job.check.values.stride[a];
-        if (far)
-            bits += floe_interp_probe_bits(v, value_of(job, at - far), value_of(job, at + far),
-                                           value_of(job, at - 3 * far), value_of(job, at + 3 * far), job.inverse);
-    }
-    bits = floe_warp_sum(bits);
-    if (floe_lane() == 0)
-        sums[threadIdx.x / FLOE_WARP] = bits;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        job.found->bits[blockIdx.x] = sums[0] + sums[1];
-}
-
 /* By a block: the first value of a box. */
 FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
 {
-    __shared__ uint32_t bits[FLOE_INTERP_PLACES_MOST], place;
+    __shared__ uint32_t bits[FLOE_LOOK_PLACES], place;
     if (!job.by_bits)
         return job.at[box];
-    for (uint32_t i = threadIdx.x; i < floe_interp_nplaces(job.nboxes); i += blockDim.x)
+    for (uint32_t i = threadIdx.x; i < floe_look_nplaces(&job.look); i += blockDim.x)
         bits[i] = job.found->bits[i];
     __syncthreads();
     if (threadIdx.x == 0)
-        place = floe_interp_places_of(bits, job.nboxes, job.evenly).place[box];
+        place = floe_look_choose(&job.look, bits).place[box];
     __syncthreads();
-    return place_at(job, place);
+    return floe_look_at(&job.look, place);
 }
 
 /* ---- originals --------------------------------------------------------------------------------------------------------- */
@@ -426,9 +391,6 @@ int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
                                  (int)of.shared_nbytes);
     if (e != cudaSuccess)
         return (int)e;
-    if (job->looks)
-        FLOE_LAUNCH(interp_look_kernel, floe_interp_nplaces(job->nboxes), FLOE_INTERP_PROBES, 0, (cudaStream_t)stream,
-                    of);
     FLOE_LAUNCH(interp_trial_kernel, job->ncodings * job->nboxes, THREADS, of.shared_nbytes, (cudaStream_t)stream, of);
     FLOE_LAUNCH(interp_count_kernel, (job->begin[job->ntrials] + (SHARES - 1) * job->ntrials) * job->nboxes,
                 nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);

@@ -11,6 +11,7 @@
 
 #include "backend/cuda.h"
 #include "field/dtype_math.h"
+#include "field/look_cuda.h"
 
 enum {
     MOST_CELLS = 524288, /* of all boxes of a trial */
@@ -166,6 +167,8 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
                "no room for a trial");
     FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
+    if (job->looks)
+        FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, stream));
     FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
     FLOE_TRY(thin_early(y));
     FLOE_TRY(floe_codec_fetch(&found, m->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
@@ -173,7 +176,7 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
     if (job->looks) {
-        y->e->share = floe_interp_places_of(found.bits, job->nboxes, job->evenly).share;
+        y->e->share = floe_look_choose(&job->look, found.bits).share;
         job->looks = false;
     }
     return FLOE_OK;
@@ -183,7 +186,7 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
 {
     trying *y = user;
     y->job.nboxes = (uint32_t)nboxes;
-    y->job.inverse = 1 / y->e->bound;
+    y->job.look = floe_interp_trial_look(y->e, y->job.part, nboxes);
     static_assert(sizeof y->job.at == sizeof y->e->box_at, "as many boxes");
     memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
@@ -211,8 +214,6 @@ static void set_job(trying *y)
     job->counts = t->trials->counts;
     job->found = t->trials->found;
     job->by_bits = job->looks = floe_interp_trial_looks(y->e);
-    job->evenly = floe_interp_trial_is_evenly(y->e);
-    memcpy(job->field, y->e->chunk.plan.shape, sizeof job->field);
     job->status = t->status;
 }
 

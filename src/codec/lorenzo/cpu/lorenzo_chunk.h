@@ -44,7 +44,7 @@ static inline double floe_lorenzo_estimate_bits(const floe_codec_boxes *b, uint6
     double field = 1;
     for (uint32_t i = 0; i < b->rank; i++)
         field *= (double)b->shape[i];
-    return 8 * ((double)(chunk_nbytes - fixed) / (double)(b->n * ncells) + (double)fixed / field);
+    return 8 * ((double)(chunk_nbytes - fixed) * b->share / (double)(b->n * ncells) + (double)fixed / field);
 }
 
 #endif

@@ -73,8 +73,9 @@ typedef struct floe_wavelet_gpu_findings {
     floe_wavelet_means means[FLOE_WAVELET_STEPS];
 } floe_wavelet_gpu_findings;
 
-/* and of grids that are counted; nbits: of lists. */
+/* and of grids that are counted; nbits: of lists; look: of places for the tuner's box. */
 typedef struct floe_wavelet_gpu_results {
+    uint32_t look[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
     floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */

@@ -9,6 +9,7 @@
 
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
+#include "field/look_cuda.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -23,7 +24,7 @@ typedef struct transformed {
 /* Trials of a box of the array. */
 typedef struct trying {
     const work *call;
-    const part *of;
+    part *of;
     const floe_wavelet_gpu_room *room; /* of the box */
     part trial;                        /* which one that is */
     floe_codec_params params;
@@ -226,15 +227,19 @@ static void try_structures(void *user, floe_wavelet_trial *t, uint32_t n)
 
 /* ---- the tuner --------------------------------------------------------------------------------------------------------- */
 
-static floe_status copy_box(const part *p, const part *trial)
+static floe_status copy_box(part *p, const part *trial)
 {
     const floe_wavelet_gpu_encode *c = p->w->c;
     floe_wavelet_box_job job = {
         .array = p->first ? p->first : p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
     job.center = p->first ? p->e.chunk.plan.center : 0;
+    const floe_look look = floe_wavelet_trial_look(&p->e, &trial->e, job.array, job.center);
+    uint32_t bits[FLOE_LOOK_PLACES];
+    FLOE_CUDA(p->w->err, floe_look_cuda(&look, p->w->status, c->results->look, p->w->stream));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, bits, c->results->look, floe_look_nplaces(&look) * sizeof *bits));
+    floe_wavelet_trial_place(&p->e, &look, bits, job.lo);
     memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
     memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
-    floe_wavelet_trial_at(&p->e, &trial->e, job.lo);
     job.box_row = trial->e.row;
     job.box = c->box;
     job.box_kinds = c->holes;

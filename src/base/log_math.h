@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logarithm and power of base 2 in double, once, for both compilers: + - * / in the order written here, as quantizer_math.h has it. */
-#ifndef FLOE_STAGE_QUANTIZER_LOG_MATH_H
-#define FLOE_STAGE_QUANTIZER_LOG_MATH_H
+/* Logarithm and power of base 2 in double, once, for both compilers: + - * / in the order written here, as stage quantizer has it. */
+#ifndef FLOE_BASE_LOG_MATH_H
+#define FLOE_BASE_LOG_MATH_H
 
 #include "base/hd.h"
 
