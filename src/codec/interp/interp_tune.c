@@ -23,6 +23,7 @@ enum {
     TRUSTED_CODES = 512,
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
+    STARTS_WORTH = 64, /* that an axis begins later, which makes the finest step slower; preset best: as any */
     OTHERS_WORTH = 16, /* that several axes begin later: boxes have few of the coarse cells that remain */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
@@ -264,7 +265,7 @@ static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
         for (uint8_t start = late ? late : 1; better && start <= (late ? late : FLOE_INTERP_NEVER); start++) {
             floe_interp_structure s = *best;
             s.start[a] = start;
-            better = keep_worth(t, &s, best, bits, WORTH);
+            better = keep_worth(t, &s, best, bits, is_best(t->e) ? WORTH : STARTS_WORTH);
             if (better && !late)
                 expect_starts(t, best, a, start);
         }
