@@ -16,9 +16,11 @@ enum {
     FLOE_LOOK_BOXES = 32,                                      /* at most */
     FLOE_LOOK_EACH = 8,                                        /* places that are looked at for a box */
     FLOE_LOOK_PLACES = (FLOE_LOOK_EACH + 1) * FLOE_LOOK_BOXES, /* at most, with even ones */
-    FLOE_LOOK_PROBES = 64,                                     /* points of a place, at least */
-    FLOE_LOOK_BITS = 16,                                       /* of an axis of a probe, at most */
-    FLOE_LOOK_QUIET = 8 /* each place has an n-th of the mean weight beside its own */
+    FLOE_LOOK_ONE = 64,                                        /* the same for a single box, which has so many probes */
+    FLOE_LOOK_ONE_PROBES = 256,
+    FLOE_LOOK_PROBES = 64, /* points of a place, at least */
+    FLOE_LOOK_BITS = 16,   /* of an axis of a probe, at most */
+    FLOE_LOOK_QUIET = 8    /* each place has an n-th of the mean weight beside its own */
 };
 
 typedef struct floe_look {

@@ -70,6 +70,10 @@ floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_INTE
     l.fill = floe_codec_fill_bits(e->params);
     l.inverse = 1 / e->bound;
     l.evenly = is_evenly(e);
+    if (l.evenly) { /* one large box */
+        l.each = FLOE_LOOK_ONE;
+        l.nprobes = FLOE_LOOK_ONE_PROBES;
+    }
     return l;
 }
 

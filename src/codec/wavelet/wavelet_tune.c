@@ -31,9 +31,7 @@ enum {
     PACKETS = 3,
     AGAIN_WORTH = 100, /* an n-th of the bits that another look at all should spare */
     FEW_CELLS = 4096,  /* of a field that is not worth more trials */
-    PLACES = 64,       /* that are looked at for the box */
-    PROBES = 256,
-    ROUND = 12 /* trials, at most */
+    ROUND = 12         /* trials, at most */
 };
 
 typedef struct tuner {
@@ -89,8 +87,8 @@ floe_look floe_wavelet_trial_look(const encoder *e, const encoder *trial, const 
                       .narrow = e->narrow,
                       .center = center,
                       .nboxes = 1,
-                      .each = PLACES,
-                      .nprobes = PROBES,
+                      .each = FLOE_LOOK_ONE,
+                      .nprobes = FLOE_LOOK_ONE_PROBES,
                       .evenly = true};
     int64_t stride = 1;
     for (uint32_t a = FLOE_LOOK_RANK; a-- > 0; stride *= (int64_t)look.shape[a]) {
