@@ -128,7 +128,7 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
         return FLOE_OK;
     if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */
         FLOE_TRY(psnr_params(sample, range, &params));
-    if (sample->estimates)
+    if (sample->estimates || !searches)
         FLOE_TRY(floe_sample_look(sample, &params));
     FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
     const bool is_clear = best.least >= clear_nbytes && second > best.least * clear;

@@ -7,14 +7,13 @@
 #include "field/look.h"
 
 /* A part of a field by which codecs and bounds are compared: boxes, one behind the other. Preset balanced has many small ones, by which
- * codecs estimate, and which lie where the bits are; others, and the search for a ratio, have few that are coded, and lie evenly. */
+ * codecs estimate; others, and the search for a ratio, have few that are coded. They lie where the bits are, once a bound is known. */
 typedef struct floe_sample {
     const floe_cpu *cpu;
     floe_header header; /* of the field */
     uint64_t box[FLOE_MAX_RANK], nboxes;
     bool estimates, widens; /* widens: there is room for the whole field */
-    floe_look
-        look; /* estimates: how places are looked at, and which of them have boxes: even ones until that is done */
+    floe_look look;         /* how places are looked at, and which of them have boxes: even ones until that is done */
     floe_look_boxes boxes;
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
     floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
@@ -43,7 +42,7 @@ void floe_sample_take(floe_sample *sample, floe_arena *arena);
 floe_status floe_sample_load(floe_sample *sample);
 /* The look at a field in memory, or at a box of it. */
 floe_look floe_sample_look_at(const floe_sample *sample, const floe_field *field);
-/* Of one that estimates: looks where its boxes should lie for such params, if they are several, and reads their values. */
+/* Looks where its boxes should lie for such params, if they are several, and reads their values. */
 floe_status floe_sample_look(floe_sample *sample, const floe_codec_params *params);
 /* Whether its values are coded, at least before it estimates. */
 bool floe_sample_is_coded(const floe_sample *sample);

@@ -55,16 +55,22 @@ static void small_boxes(floe_sample *s, uint64_t nelems)
     }
     const uint64_t n = nelems < SMALL_LARGE ? floe_min64(nelems / SMALL_LEAST, SMALL_BOXES) : nelems / SMALL_VALUES;
     s->nboxes = floe_max64(floe_min64(n, FLOE_CODEC_BOXES), 1);
-    s->look = (floe_look){.shape = {1, 1, 1, 1},
-                          .part = {1, 1, 1, 1},
-                          .nboxes = (uint32_t)s->nboxes,
-                          .each = FLOE_LOOK_EACH,
-                          .nprobes = FLOE_LOOK_PROBES};
-    memcpy(s->look.shape + FLOE_LOOK_RANK - h->rank, h->shape, h->rank * sizeof *h->shape);
-    memcpy(s->look.part + FLOE_LOOK_RANK - h->rank, s->box, h->rank * sizeof *s->box);
+}
+
+/* Boxes lie evenly until that is done. */
+static void look_set(floe_sample *s)
+{
+    const floe_header *h = &s->header;
+    const uint32_t n = (uint32_t)s->nboxes, first = FLOE_LOOK_RANK - h->rank;
+    floe_look *look = &s->look;
+    *look = (floe_look){.shape = {1, 1, 1, 1}, .part = {1, 1, 1, 1}, .nboxes = n};
+    look->each = s->estimates ? FLOE_LOOK_EACH : FLOE_LOOK_ONE / n;
+    look->nprobes = s->estimates ? FLOE_LOOK_PROBES : FLOE_LOOK_ONE_PROBES;
+    memcpy(look->shape + first, h->shape, h->rank * sizeof *h->shape);
+    memcpy(look->part + first, s->box, h->rank * sizeof *s->box);
     s->boxes.share = 1;
-    for (uint32_t b = 0; b < s->nboxes; b++)
-        s->boxes.place[b] = (uint16_t)(FLOE_LOOK_EACH * s->nboxes + b);
+    for (uint32_t b = 0; b < n; b++)
+        s->boxes.place[b] = (uint16_t)(look->each * n + b);
 }
 
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err)
@@ -79,6 +85,7 @@ floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_
         box_choose(&s, nelems);
         s.widens = header->mode != FLOE_BOUND_RATIO && nelems <= WHOLE;
     }
+    look_set(&s);
     return s;
 }
 
@@ -88,6 +95,7 @@ floe_sample floe_sample_whole(const floe_sample *s)
     memcpy(w.box, s->header.shape, sizeof w.box);
     w.nboxes = 1;
     w.widens = false;
+    look_set(&w);
     return w;
 }
 
@@ -143,14 +151,10 @@ void floe_sample_take(floe_sample *s, floe_arena *arena)
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
 }
 
-/* Few boxes: along each axis another order, so that no two share a quarter of any. */
 void floe_sample_place(const floe_sample *s, uint64_t b, uint64_t lo[FLOE_MAX_RANK])
 {
-    static const uint8_t quarter[FLOE_MAX_RANK][BOXES] = {{0, 1, 2, 3}, {1, 3, 0, 2}, {2, 0, 3, 1}, {3, 2, 1, 0}};
-    const floe_header *h = &s->header;
-    for (uint32_t i = 0; i < h->rank; i++)
-        lo[i] = s->estimates ? floe_look_lo(&s->look, s->boxes.place[b], FLOE_LOOK_RANK - h->rank + i)
-                             : (h->shape[i] - s->box[i]) / (2 * BOXES) * (2 * (uint64_t)quarter[i][b] + 1);
+    for (uint32_t i = 0; i < s->header.rank; i++)
+        lo[i] = floe_look_lo(&s->look, s->boxes.place[b], FLOE_LOOK_RANK - s->header.rank + i);
 }
 
 /* The box at lo becomes number b of the values. */
@@ -220,7 +224,7 @@ floe_status floe_sample_look(floe_sample *s, const floe_codec_params *params)
         FLOE_TRY(find_bits(s, bits));
         s->boxes = floe_look_choose(&s->look, bits);
     }
-    return s->estimate ? FLOE_OK : boxes_read(s);
+    return s->estimates && s->estimate ? FLOE_OK : boxes_read(s);
 }
 
 floe_status floe_sample_widen(floe_sample *s)
