@@ -16,11 +16,11 @@ enum {
     FLOE_LOOK_BOXES = 32,                                      /* at most */
     FLOE_LOOK_EACH = 8,                                        /* places that are looked at for a box */
     FLOE_LOOK_PLACES = (FLOE_LOOK_EACH + 1) * FLOE_LOOK_BOXES, /* at most, with even ones */
-    FLOE_LOOK_ONE = 64,                                        /* the same for a single box, which has so many probes */
+    FLOE_LOOK_PROBES = 64,                                     /* points of a place */
+    FLOE_LOOK_ONE = 64, /* places for one large box, or for a few, and their probes */
     FLOE_LOOK_ONE_PROBES = 256,
-    FLOE_LOOK_PROBES = 64, /* points of a place, at least */
-    FLOE_LOOK_BITS = 16,   /* of an axis of a probe, at most */
-    FLOE_LOOK_QUIET = 8    /* each place has an n-th of the mean weight beside its own */
+    FLOE_LOOK_BITS = 16, /* of an axis of a probe, at most */
+    FLOE_LOOK_QUIET = 8  /* each place has an n-th of the mean weight beside its own */
 };
 
 typedef struct floe_look {
@@ -38,10 +38,13 @@ typedef struct floe_look {
 
 /* ---- where places and probes lie ------------------------------------------------------------------------------------------ */
 
-/* Number i of n, of `extent` along an axis: numbers of a lattice, each axis at another pace. */
+/* Number i of n, of `extent` along an axis: numbers of a lattice, each axis at another pace. That is no factor of n, as far as n is a
+ * number of boxes, or FLOE_LOOK_EACH times that. */
 FLOE_HD uint64_t floe_look_spread(uint32_t axis, uint64_t extent, uint64_t i, uint64_t n)
 {
-    const uint64_t pace = axis == 0 ? 5 : axis == 1 ? 3 : axis == 2 ? 7 : 1;
+    uint64_t pace = axis == 0 ? 5 : axis == 1 ? 3 : axis == 2 ? 7 : 1;
+    if (pace > 1 && n % pace == 0)
+        pace = axis == 0 ? 11 : axis == 1 ? 13 : 17;
     return extent * ((2 * i * pace + 1) % (2 * n)) / (2 * n);
 }
 

@@ -53,6 +53,21 @@ static void bits_and_boxes_of_random_fields(void **unused)
     free(values);
 }
 
+/* No two of n have one place on any axis. */
+static void places_are_apart(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 1; n <= FLOE_LOOK_EACH * FLOE_LOOK_BOXES; n += n < FLOE_LOOK_BOXES ? 1 : FLOE_LOOK_EACH)
+        for (uint32_t axis = 0; axis < FLOE_LOOK_RANK; axis++) {
+            bool there[FLOE_LOOK_PLACES] = {false};
+            for (uint64_t i = 0; i < n; i++) {
+                const uint64_t at = floe_look_spread(axis, 2 * n, i, n) / 2;
+                assert_true(at < n && !there[at]);
+                there[at] = true;
+            }
+        }
+}
+
 /* The number of halves, doubled, that a size is above. */
 static void bits_of_sizes(void **unused)
 {
@@ -129,7 +144,8 @@ static void even_boxes_of_noise(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits_and_boxes_of_random_fields),
-                                       cmocka_unit_test(bits_of_sizes), cmocka_unit_test(boxes_lie_where_bits_are),
+                                       cmocka_unit_test(places_are_apart), cmocka_unit_test(bits_of_sizes),
+                                       cmocka_unit_test(boxes_lie_where_bits_are),
                                        cmocka_unit_test(even_boxes_of_noise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

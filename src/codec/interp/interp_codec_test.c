@@ -186,6 +186,7 @@ static void threads_share_boxes(void **unused)
                                   .rank = 3,
                                   .n = 5,
                                   .few = 3,
+                                  .share = 1,
                                   .shape = {100, 200, 300},
                                   .extent = {17, 17, 33},
                                   .data = data,
