@@ -58,6 +58,7 @@ static const struct {
     {FLOE_F32, 2, {100, 90}, KIT_SMOOTH, "abs=1e-2 fill=none", FLOE_CODEC_AUTO},
     {FLOE_F32, 1, {9000}, KIT_STEPS, "abs=1e-2", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {30, 40, 50}, KIT_STEPS, "rel=1e-4", FLOE_CODEC_AUTO},
+    {FLOE_F32, 3, {30, 40, 50}, KIT_STEPS, "rel=1e-6", FLOE_CODEC_LORENZO},
     {FLOE_F32, 4, {4, 9, 16, 16}, KIT_SMOOTH, "psnr=60", FLOE_CODEC_AUTO},
     {FLOE_F64, 3, {14, 20, 30}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {14, 20, 30}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_AUTO},

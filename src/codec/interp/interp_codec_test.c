@@ -108,16 +108,16 @@ static void wide_sizes(void **unused)
 /* Any byte that is damaged or missing is found, and no value changes that is not reported as lost. */
 static void damage_is_bounded(void **unused)
 {
-    static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0};
-    static float data[24 * 70 * 90], back[24 * 70 * 90], other[24 * 70 * 90];
-    static uint8_t lost[24 * 70 * 90];
+    static const uint64_t extent[] = {40, 60, 63}, zero[] = {0, 0, 0};
+    static float data[40 * 60 * 63], back[40 * 60 * 63], other[40 * 60 * 63];
+    static uint8_t lost[40 * 60 * 63];
     uint64_t state = 3, nlost = 0, nparts = 0;
     (void)unused;
     for (uint64_t turn = 0; turn < 4; turn++) {
         const floe_codec_params p = params_of(FLOE_F32, presets[turn % 2], modes[0], turn & 2);
         const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
         kit_coded coded;
-        hostile_fill(p.dtype, HOSTILE_SMOOTH, 24 * 70 * 90, 0.25, p.fill_bits, turn, data);
+        hostile_fill(p.dtype, HOSTILE_SMOOTH, 40 * 60 * 63, 0.25, p.fill_bits, turn, data);
         floe_field chunk = kit_chunk(data, p.dtype, 3, extent), whole = kit_chunk(back, p.dtype, 3, extent);
         const floe_field out = kit_chunk(other, p.dtype, 3, extent);
         kit_round_trip(&p, &chunk, 1, &coded);
@@ -125,7 +125,7 @@ static void damage_is_bounded(void **unused)
         for (int k = 0; k < 200; k += FLOE_TEST_STRIDE) {
             uint8_t *first = coded.block.data + hostile_below(&state, coded.nbytes),
                     *byte = coded.block.data + hostile_below(&state, coded.nbytes), was = *byte, first_was = *first;
-            losses l = {.rank = 3, .extent = {24, 70, 90}, .lost = lost};
+            losses l = {.rank = 3, .extent = {40, 60, 63}, .lost = lost};
             floe_chunk_decode call = {
                 .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
             call.user = &l;
@@ -138,14 +138,14 @@ static void damage_is_bounded(void **unused)
             *byte = was;
             *first = first_was;
             assert_true(status == FLOE_OK || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
-            for (uint64_t i = 0; i < 24 * 70 * 90 && status == FLOE_OK; i++)
+            for (uint64_t i = 0; i < 40 * 60 * 63 && status == FLOE_OK; i++)
                 assert_true(lost[i] || memcmp(&other[i], &back[i], sizeof(float)) == 0);
             nlost += status == FLOE_OK ? l.n : 0;
             nparts += status == FLOE_OK;
         }
         kit_block_free(&coded.block);
     }
-    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * 24 * 70 * 90 * 7 / 8);
+    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * 40 * 60 * 63 * 3 / 4);
 }
 
 /* Of the finest step only entropy chunks that a box touches are decoded: the last one, of other columns, may be damaged. */

@@ -518,7 +518,7 @@ static double inner_share(const floe_interp_step *s)
     return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
 }
 
-/* Whether a level predicts along more axes than the next finer one: then that says nothing about it. */
+/* Whether a level predicts along more axes than the next finer one: then that one shows little of it. */
 static bool has_more_axes(const floe_interp_plan *p, uint32_t level)
 {
     uint32_t most[2] = {0, 0};
