@@ -15,6 +15,24 @@ extern "C" int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const f
 namespace
 {
 
+/* ---- weights ----------------------------------------------------------------------------------------------------------- */
+
+typedef FLOE_R(floe_interp_weights) weights;
+
+enum { BEHIND = 2 /* cells behind its own at which a prediction looks */, WEIGHTS = 2 * (BEHIND + 1) };
+
+/* Which weights a cell of n has: by how many there are before and behind it. */
+FLOE_DEV uint32_t weights_for(int32_t cell, int32_t n)
+{
+    return (uint32_t)(max(min(n - 1 - cell, (int32_t)BEHIND), 0) * 2 + (cell > 0));
+}
+FLOE_HD weights weights_number(uint32_t i, uint32_t predictor)
+{
+    return FLOE_R(floe_interp_weights_at)(predictor, i % 2, i % 2 + 1 + i / 2);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
 struct found_here {
     double max_error, max_pw_error;
     unsigned long long squares;

@@ -9,8 +9,7 @@ namespace
 {
 
 enum {
-    BEFORE = 1,
-    BEHIND = 2, /* cells at which a prediction looks */
+    BEFORE = 1, /* cells before its own at which a prediction looks */
     HALO = BEFORE + BEHIND,
     ROWS = 16,       /* of a block, a warp each, where they look at each other, */
     FEWER_ROWS = 12, /* but where more registers would not do */
@@ -30,10 +29,6 @@ struct axis_of_cells {
     int64_t bits;                            /* from one point to the next, of those that show what is apart */
     uint32_t axis;
 };
-
-typedef FLOE_R(floe_interp_weights) weights;
-
-enum { WEIGHTS = 2 * (BEHIND + 1) };
 
 struct level {
     floe_interp_dev_job job;
@@ -61,12 +56,6 @@ struct column {
     uint32_t exists, wanted;            /* points of even planes; in the lattice, and to be stored */
     bool own;                           /* the tile's */
 };
-
-/* Which weights a cell has: by how many there are before and behind it. */
-FLOE_DEV uint32_t weights_for(const axis_of_cells &a, int32_t cell)
-{
-    return (uint32_t)(max(min(a.cells - 1 - cell, (int32_t)BEHIND), 0) * 2 + (cell > 0));
-}
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------- */
 
@@ -109,8 +98,8 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
                  x * l.a[LANE].original;
     c.fine = (floe_real *)l.job.fine.data + (c.outer - l.a[OUTER].lo) * l.a[OUTER].fine +
              (y - l.a[ROW].lo) * l.a[ROW].fine + (x - l.a[LANE].lo) * l.a[LANE].fine - l.a[MARCH].lo * l.a[MARCH].fine;
-    c.row_weights = weights_for(l.a[ROW], c.row);
-    c.lane_weights = weights_for(l.a[LANE], c.lane);
+    c.row_weights = weights_for(c.row, l.a[ROW].cells);
+    c.lane_weights = weights_for(c.lane, l.a[LANE].cells);
     return c;
 }
 

@@ -138,7 +138,7 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
         const bool full = !Z || k >= c.begin; /* else the planes ahead alone */
         const int32_t ahead = k + (Z ? BEHIND : 0), even_z = Z ? 2 * ahead : k, odd_z = 2 * k + 1;
         const bool there = c.exists && is_in(ahead, l.a[MARCH].cells);
-        const weights by_march = l.of[weights_for(l.a[MARCH], k)];
+        const weights by_march = l.of[weights_for(k, l.a[MARCH].cells)];
         points even_f = {}, odd_f = {};
         codes n = {};
         q.error = 0;
@@ -388,7 +388,7 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
     set_roles(&l);
     set_axes(&l, ENCODE);
     for (uint32_t i = 0; i < WEIGHTS; i++)
-        l.of[i] = FLOE_R(floe_interp_weights_at)(job->step.predictor, i % 2, i % 2 + 1 + i / 2);
+        l.of[i] = weights_number(i, job->step.predictor);
     l.pairs[0] = has_pairs(l, job->original);
     l.pairs[1] = has_pairs(l, job->fine);
     l.pairs[2] = l.a[LANE].points % 2 == 0 && (uintptr_t)job->coarse % sizeof(pair_of_reals) == 0;

@@ -23,8 +23,6 @@ enum {
     BLOCKS = 3 /* that a processor holds at once */
 };
 
-typedef FLOE_R(floe_interp_weights) weights;
-
 /* A value of each of a lane's cells. */
 struct some {
     floe_real v[CELLS];
@@ -39,16 +37,21 @@ struct codes_of_cells {
 struct march {
     floe_interp_dev_job job;
     floe_interp_dev_check check;
+    weights of[WEIGHTS];
     uint32_t strips, slabs, segments, depth; /* of warps along x, of blocks along y, along z; planes of a segment */
     bool aligned;                            /* whole lanes are loaded and stored at once */
+    bool plain;                              /* there is no fill value */
+    int64_t bits[FLOE_INTERP_RANK];          /* from one point to the next, of those that show what is apart */
 };
 
+/* Of a lane. */
 struct place {
     int32_t plane0;   /* of axis 0 */
     int32_t cell, j0; /* of this lane, of the first own row */
     int32_t k0, k1;
     int32_t mz, my, mx, nz, ny, nx;
-    bool own;
+    int32_t x, rows[ROWS]; /* what is loaded: whole lanes from this cell on; rows of cells */
+    bool own, whole;       /* whole: in planes that have all their points, these rows of cells have, too */
 };
 
 FLOE_DEV int32_t clamp(int32_t v, int32_t n) { return max(min(v, n - 1), 0); }
@@ -72,6 +75,17 @@ FLOE_DEV place place_of_warp(const march &m)
     p.j0 = (int32_t)(slab * WARPS + threadIdx.x / FLOE_WARP) * HEIGHT;
     p.cell = ((int32_t)strip * OWN_LANES + (int32_t)floe_lane() - 1) * CELLS;
     p.own = floe_lane() >= 1 && floe_lane() <= OWN_LANES;
+    p.x = m.aligned ? clamp(p.cell / CELLS, p.mx / CELLS) * CELLS : 0;
+    p.whole = true;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        p.rows[r] = clamp(p.j0 - 1 + r, p.my);
+#pragma unroll
+    for (int h = 0; h < HEIGHT; h++)
+        p.whole = p.whole && (p.j0 + h >= p.my || 2 * (p.j0 + h) + 1 < p.ny);
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        p.whole = p.whole && (p.cell + i >= p.mx || 2 * (p.cell + i) + 1 < p.nx);
     return p;
 }
 
@@ -92,10 +106,9 @@ FLOE_DEV void load_coarse(const march &m, const place &p, int32_t k, some *to)
     const floe_real *plane =
         (const floe_real *)m.job.coarse + ((int64_t)p.plane0 * p.mz + clamp(k, p.mz)) * ((int64_t)p.my * p.mx);
     if (m.aligned) {
-        const int32_t x = clamp(p.cell / CELLS, p.mx / CELLS) * CELLS;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            const lane_cells all = __ldg((const lane_cells *)(plane + (int64_t)clamp(p.j0 - 1 + r, p.my) * p.mx + x));
+            const lane_cells all = __ldg((const lane_cells *)(plane + (p.rows[r] * p.mx + p.x)));
             memcpy(&to[r], &all, sizeof all);
         }
     } else {
@@ -103,63 +116,99 @@ FLOE_DEV void load_coarse(const march &m, const place &p, int32_t k, some *to)
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
-                to[r].v[i] = __ldg(plane + (int64_t)clamp(p.j0 - 1 + r, p.my) * p.mx + clamp(p.cell + i, p.mx));
+                to[r].v[i] = __ldg(plane + (p.rows[r] * p.mx + clamp(p.cell + i, p.mx)));
     }
 }
 
-/* N rows of originals, of these z and y, as they are in memory. */
+/* A row of originals, as they are in memory. */
 struct raw_row {
     floe_real v[2 * CELLS];
 };
-template <int N>
-FLOE_DEV void load_originals(const march &m, const place &p, const int32_t (&z)[N], const int32_t (&y)[N],
-                             raw_row (&to)[N])
+/* Of a plane of cells: points of even y and odd z; of even z and y, of odd y, of both odd. */
+struct raw_plane {
+    raw_row z1[ROWS], others[HEIGHT][3];
+};
+FLOE_DEV void load_originals(const march &m, const place &p, int32_t k, raw_plane &to)
 {
     const int64_t *stride = m.job.original.stride;
-    const floe_real *base = (const floe_real *)m.job.original.data + p.plane0 * stride[0];
-    if (m.aligned) {
-        const int32_t x = clamp(p.cell / CELLS, p.mx / CELLS) * 2 * CELLS;
-#pragma unroll
-        for (int r = 0; r < N; r++) {
-            const lane_points all =
-                __ldg((const lane_points *)(base + clamp(z[r], p.nz) * stride[1] + clamp(y[r], p.ny) * stride[2] + x));
-            memcpy(&to[r], &all, sizeof all);
-        }
-    } else {
-#pragma unroll
-        for (int r = 0; r < N; r++)
+    const int32_t row = (int32_t)stride[2];
+    const floe_real *even = (const floe_real *)m.job.original.data + p.plane0 * stride[0] + 2 * k * stride[1],
+                    *odd = 2 * k + 1 < p.nz ? even + stride[1] : even;
+    const auto load = [&](raw_row &to_row, const floe_real *plane, int32_t y) {
+        const floe_real *from = plane + (y * row + 2 * p.x);
+        if (m.aligned) {
+            const lane_points all = __ldg((const lane_points *)from);
+            memcpy(&to_row, &all, sizeof all);
+        } else {
 #pragma unroll
             for (int i = 0; i < 2 * CELLS; i++)
-                to[r].v[i] = __ldg(base + clamp(z[r], p.nz) * stride[1] + clamp(y[r], p.ny) * stride[2] +
-                                   clamp(2 * p.cell + i, p.nx));
+                to_row.v[i] = __ldg(from + clamp(2 * p.cell + i, p.nx));
+        }
+    };
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        load(to.z1[r], odd, 2 * p.rows[r]);
+#pragma unroll
+    for (int h = 0; h < HEIGHT; h++) {
+        const int32_t y = 2 * p.rows[h + 1], odd_y = min(y + 1, p.ny - 1);
+        load(to.others[h][0], even, y);
+        load(to.others[h][1], even, odd_y);
+        load(to.others[h][2], odd, odd_y);
     }
 }
 
-FLOE_DEV row_of_points clean_row(const march &m, const raw_row &raw)
+/*
+ * None of those that are used may be stored apart by itself. From high words, as numbers to which one of the exponent is added:
+ * those of -0 and of what is positive and not finite become the least ones, of what is negative and not finite the least without a sign.
+ */
+FLOE_DEV bool are_plain(const raw_plane &raw)
 {
+    const uint32_t one = FLOE_REAL_BITS == 32 ? 1u << 23 : 1u << 20;
+    int32_t least = INT32_MAX;
+    uint32_t least_unsigned = UINT32_MAX;
+    const auto look = [&](floe_real f) {
+        const uint32_t word = (uint32_t)(FLOE_R(floe_real_bits)(f) >> (FLOE_REAL_BITS - 32)) + one;
+        least = min((int32_t)word, least);
+        least_unsigned = min(word, least_unsigned);
+    };
+#pragma unroll
+    for (int i = 0; i < 2 * CELLS; i++) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (i % 2 == 0 || (r >= 1 && r <= HEIGHT))
+                look(raw.z1[r].v[i]);
+#pragma unroll
+        for (int x = 0; x < 3 * HEIGHT; x++)
+            if (i % 2 || x % 3)
+                look(raw.others[x / 3][x % 3].v[i]);
+    }
+    return least > (int32_t)(1u << 31 | one) && least_unsigned >= one;
+}
+
+template <bool PLAIN> FLOE_DEV row_of_points clean_row(const march &m, const raw_row &raw)
+{
+    const bool clean = !PLAIN && m.job.last;
     row_of_points r;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         const floe_real even = raw.v[2 * i], odd = raw.v[2 * i + 1];
-        r.even.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(even, (floe_uint)m.check.fill) : even;
-        r.odd.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(odd, (floe_uint)m.check.fill) : odd;
+        r.even.v[i] = clean ? FLOE_R(floe_interp_clean)(even, (floe_uint)m.check.fill) : even;
+        r.odd.v[i] = clean ? FLOE_R(floe_interp_clean)(odd, (floe_uint)m.check.fill) : odd;
     }
     return r;
 }
 
-/* Own cells' points of a row. */
-FLOE_DEV void store_points(const march &m, const place &p, int32_t z, int32_t y, const some &even, const some &odd)
+/* Own cells' points of a row, which begins there. */
+FLOE_DEV void store_points(const march &m, const place &p, floe_real *to, const some &even, const some &odd)
 {
-    const int64_t *stride = m.job.fine.stride;
-    if (!p.own || z >= p.nz || y >= p.ny || p.cell >= p.mx)
-        return;
-    floe_real *to = (floe_real *)m.job.fine.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] + 2 * p.cell;
     floe_real v[2 * CELLS];
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         v[2 * i] = even.v[i];
         v[2 * i + 1] = odd.v[i];
     }
+    if (!p.own || p.cell >= p.mx)
+        return;
     if (m.aligned) {
         lane_points all;
         memcpy(&all, v, sizeof all);
@@ -174,16 +223,16 @@ FLOE_DEV void store_points(const march &m, const place &p, int32_t z, int32_t y,
 
 template <bool WIDE> using record_of = std::conditional_t<WIDE, uint4, uint2>;
 
-FLOE_DEV int64_t record_at(const place &p, int32_t k, int32_t j)
+template <bool WIDE> FLOE_DEV record_of<WIDE> *records_of(const march &m, const place &p, int32_t k)
 {
-    return (((int64_t)p.plane0 * p.mz + k) * p.my + j) * p.mx;
+    return (record_of<WIDE> *)m.job.records + ((int64_t)p.plane0 * p.mz + k) * ((int64_t)p.my * p.mx);
 }
 
 template <bool WIDE>
 FLOE_DEV void store_codes(const march &m, const place &p, int32_t k, int32_t j, const codes_of_cells &c)
 {
     typedef record_of<WIDE> record;
-    record *to = (record *)m.job.records + record_at(p, k, j) + p.cell;
+    record all[CELLS], *to = records_of<WIDE>(m, p, k) + j * p.mx + p.cell;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         uint32_t w[sizeof(record) / 4];
@@ -192,20 +241,35 @@ FLOE_DEV void store_codes(const march &m, const place &p, int32_t k, int32_t j, 
             w[k4] = WIDE ? __byte_perm(c.v[i][2 * k4 % 8], c.v[i][(2 * k4 + 1) % 8], 0x5410)
                          : __byte_perm(__byte_perm(c.v[i][4 * k4 % 8], c.v[i][(4 * k4 + 1) % 8], 0x0040),
                                        __byte_perm(c.v[i][(4 * k4 + 2) % 8], c.v[i][(4 * k4 + 3) % 8], 0x0040), 0x5410);
-        record r;
-        memcpy(&r, w, sizeof r);
-        if (p.own && p.cell + i < p.mx)
-            to[i] = r;
+        memcpy(&all[i], w, sizeof w);
     }
-}
-
-template <bool WIDE> FLOE_DEV void load_codes(const march &m, const place &p, int32_t k, int32_t j, record_of<WIDE> *to)
-{
-    typedef record_of<WIDE> record;
-    const record *row = (const record *)m.job.records + record_at(p, k, clamp(j, p.my));
+    if (sizeof all == sizeof(uint4) && m.aligned) {
+        uint4 both;
+        memcpy(&both, all, sizeof both);
+        if (p.own && p.cell < p.mx)
+            *(uint4 *)to = both;
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
-        to[i] = __ldg(row + clamp(p.cell + i, p.mx));
+        if (p.own && p.cell + i < p.mx)
+            to[i] = all[i];
+}
+
+template <bool WIDE> FLOE_DEV void load_codes(const march &m, const place &p, int32_t k, record_of<WIDE> (*to)[CELLS])
+{
+    const record_of<WIDE> *plane = records_of<WIDE>(m, p, k);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        if (sizeof to[r] == sizeof(uint4) && m.aligned) {
+            const uint4 all = __ldg((const uint4 *)(plane + (p.rows[r] * p.mx + p.x)));
+            memcpy(to[r], &all, sizeof to[r]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < CELLS; i++)
+                to[r][i] = __ldg(plane + (p.rows[r] * p.mx + clamp(p.cell + i, p.mx)));
+        }
+    }
 }
 
 FLOE_DEV floe_real code_value(const uint2 &r, int k) /* narrow */
@@ -225,43 +289,61 @@ FLOE_DEV floe_real code_value(const uint4 &r, int k) /* wide */
 
 /* ---- a point ----------------------------------------------------------------------------------------------------------- */
 
-/* What encoding keeps of a step, and finds. tolerance: of each of the lane's cells; -1 where others have it. mine: bits of those that
- * are the lane's own. */
 struct encoder {
-    floe_real step, inverse, limit, tolerance[CELLS], worst;
-    uint32_t mine;
+    floe_real step, inverse, limit, worst;
 };
 
-/* Of a class of one of the lane's cells: in bits of a word. */
-FLOE_DEV uint32_t bit_of(uint32_t c, int cell) { return 1u << (c * CELLS + (uint32_t)cell); }
+/* Of a row of cells: the largest error of each that is a number; whether all are. */
+struct doubt {
+    floe_real error[CELLS];
+    bool numbers;
+};
 
-/* f as it comes back; a point that does not exist has code 0. Its bit joins bad where it does not come back as it must. */
-FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exists, int cell, uint32_t bit,
-                                uint32_t &code, uint32_t &bad)
+/* f as it comes back. A point that does not exist has code 0. PLAIN: f is a number, and the point exists. */
+template <bool PLAIN>
+FLOE_DEV floe_real encode_value(const encoder &e, floe_real f, floe_real p, bool exists, int cell, uint32_t &code,
+                                doubt &d)
 {
-    f = exists ? f : p;
-    const floe_real any = FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit),
-                    q = exists ? any : 0; /* p may overflow */
-    const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p), error = FLOE_INTERP_ABS(f - r);
-    const bool good = error <= e.tolerance[cell];
-    bad |= good ? 0 : bit;
-    const floe_real counted = good ? error : 0;
-    e.worst = FLOE_INTERP_MAX(counted, e.worst);
+    floe_real q;
+    if (PLAIN) {
+        q = FLOE_R(floe_interp_encode_number)(f, p, e.inverse, e.limit);
+    } else {
+        f = exists ? f : p;
+        q = exists ? FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit) : 0; /* p may overflow */
+        d.numbers = d.numbers && f == f;
+    }
+    const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p);
+    d.error[cell] = FLOE_INTERP_MAX(FLOE_INTERP_ABS(f - r), d.error[cell]);
     code = code_bits(q);
     return r;
 }
 
-/* Points of these bits, as far as they exist. */
-FLOE_DEV_COLD void mark_bad(const march &m, const place &p, int32_t k, int32_t j, uint32_t bad)
+/* Some point of a lane's cells may be apart: looks at each, and returns the largest error of the others. even, odd: as they come back, by
+ * bits of z and y. Inline, since a call would cost the march registers. */
+FLOE_DEV floe_real look_again(const march &m, const place &p, int32_t k, int32_t j, const some *even, const some *odd)
 {
-    for (; bad; bad &= bad - 1) {
-        const uint32_t at = (uint32_t)__ffs((int)bad) - 1, c = at / CELLS + 1;
-        const int32_t z = 2 * k + (int32_t)(c & 1), y = 2 * j + (int32_t)(c >> 1 & 1),
-                      cell = p.cell + (int32_t)(at % CELLS), x = 2 * cell + (int32_t)(c >> 2);
-        const uint64_t point[] = {(uint64_t)p.plane0, (uint64_t)z, (uint64_t)y, (uint64_t)x};
-        if (z < p.nz && y < p.ny && x < p.nx)
-            mark_apart(m.check, point, m.job.unit);
+    const int64_t *stride = m.job.original.stride, *bits = m.bits;
+    const floe_real *from = (const floe_real *)m.job.original.data + p.plane0 * stride[0] + 2 * p.cell;
+    floe_real worst = 0;
+    uint32_t bad = 0;
+#pragma unroll
+    for (int i = 1; i < 4 * 2 * CELLS; i++) {
+        const int t = i / (2 * CELLS), x = i % (2 * CELLS), cell = x / 2, z = 2 * k + (t & 1), y = 2 * j + (t >> 1);
+        if ((t == 0 && x % 2 == 0) || z >= p.nz || y >= p.ny || 2 * p.cell + x >= p.nx)
+            continue;
+        floe_real f = from[z * stride[1] + y * stride[2] + x];
+        f = m.job.last ? FLOE_R(floe_interp_clean)(f, (floe_uint)m.check.fill) : f;
+        const floe_real error = FLOE_INTERP_ABS(f - (x % 2 ? odd : even)[t].v[cell]);
+        const bool good = error <= (floe_real)m.check.tolerance;
+        worst = good ? FLOE_INTERP_MAX(error, worst) : worst;
+        bad |= good ? 0 : 1u << i;
     }
+    for (; bad; bad &= bad - 1) {
+        const int i = __ffs((int)bad) - 1, t = i / (2 * CELLS);
+        mark_bit(m.check, (uint64_t)(p.plane0 * bits[0] + (2 * k + (t & 1)) * bits[1] + (2 * j + (t >> 1)) * bits[2] +
+                                     (2 * p.cell + i % (2 * CELLS)) * bits[3]));
+    }
+    return worst;
 }
 
 FLOE_DEV floe_real predict4(const weights &w, floe_real before, floe_real here, floe_real after, floe_real beyond)
@@ -288,107 +370,135 @@ FLOE_DEV some predict_x(const some &s, const weights *w)
     return p;
 }
 
+/* coarse: planes k - 1 to k + 2. PLAIN: no original is stored apart, and cells have all their points. */
+template <bool ENCODE, bool WIDE, bool PLAIN>
+FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, const some (&coarse)[4][ROWS], const raw_plane &raw, const record_of<WIDE> (&record)[ROWS][CELLS])
+{
+    const weights wz = m.of[weights_for(k, p.mz)];
+    const bool odd_z = 2 * k + 1 < p.nz;
+    some z1[ROWS]; /* points of odd z */
+    codes_of_cells codes[HEIGHT];
+    doubt doubts[HEIGHT + 1]; /* the last: of halo rows */
+#pragma unroll
+    for (int h = 0; h < HEIGHT; h++)
+        doubts[h] = {{}, true};
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int h = r >= 1 && r <= HEIGHT ? r - 1 : HEIGHT;
+        const row_of_points o = clean_row<PLAIN>(m, raw.z1[r]);
+        const bool exists = odd_z && (uint32_t)(p.j0 - 1 + r) < (uint32_t)p.my;
+        uint32_t none;
+#pragma unroll
+        for (int i = 0; i < CELLS; i++) {
+            const floe_real g =
+                predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
+            z1[r].v[i] = ENCODE ? encode_value<PLAIN>(e, o.even.v[i], g, exists, i, h < HEIGHT ? codes[h].v[i][0] : none,
+                                                      doubts[h])
+                                : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
+        }
+    }
+#pragma unroll
+    for (int h = 0; h < HEIGHT; h++) {
+        const int r = h + 1;
+        const int32_t j = p.j0 + h;
+        if (j >= p.my)
+            break;
+        const weights wy = m.of[weights_for(j, p.my)];
+        weights wx[CELLS];
+#pragma unroll
+        for (int i = 0; i < CELLS; i++)
+            wx[i] = m.of[weights_for(clamp(p.cell + i, p.mx), p.mx)];
+        const bool odd_y = 2 * j + 1 < p.ny;
+        some y1, zy1, x1[4];
+        const row_of_points o[] = {clean_row<PLAIN>(m, raw.others[h][0]), clean_row<PLAIN>(m, raw.z1[r]),
+                                   clean_row<PLAIN>(m, raw.others[h][1]),
+                                   clean_row<PLAIN>(m, raw.others[h][2])}; /* by bits of z, y */
+#pragma unroll
+        for (int i = 0; i < CELLS; i++) {
+            uint32_t *c = codes[h].v[i];
+            const floe_real gy = predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i],
+                                          coarse[1][r + 2].v[i]);
+            const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
+            if (ENCODE) {
+                c[7] = 0;
+                y1.v[i] = encode_value<PLAIN>(e, o[2].even.v[i], gy, odd_y, i, c[1], doubts[h]);
+                zy1.v[i] = encode_value<PLAIN>(e, o[3].even.v[i], gzy, odd_y && odd_z, i, c[2], doubts[h]);
+            } else {
+                y1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 1), e.step, gy);
+                zy1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 2), e.step, gzy);
+            }
+        }
+        const some even[] = {coarse[1][r], z1[r], y1, zy1};
+#pragma unroll
+        for (int t = 0; t < 4; t++) { /* t: bits of z, y; codes of odd x are 3 + t */
+            const some g = predict_x(even[t], wx);
+            const bool exists = (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
+#pragma unroll
+            for (int i = 0; i < CELLS; i++)
+                x1[t].v[i] = ENCODE ? encode_value<PLAIN>(e, o[t].odd.v[i], g.v[i],
+                                                          exists && 2 * (p.cell + i) + 1 < p.nx, i,
+                                                          codes[h].v[i][3 + t], doubts[h])
+                                    : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
+        }
+        if (ENCODE) {
+            floe_real most = 0;
+#pragma unroll
+            for (int i = 0; i < CELLS; i++)
+                most = p.own && p.cell + i < p.mx ? FLOE_INTERP_MAX(doubts[h].error[i], most) : most;
+            store_codes<WIDE>(m, p, k, j, codes[h]);
+            if (p.own && !((PLAIN || doubts[h].numbers) && most <= (floe_real)m.check.tolerance))
+                most = look_again(m, p, k, j, even, x1);
+            e.worst = FLOE_INTERP_MAX(most, e.worst);
+        }
+        if (!ENCODE || m.job.fine.data) {
+            const int64_t *stride = m.job.fine.stride;
+            floe_real *to = (floe_real *)m.job.fine.data + p.plane0 * stride[0] + 2 * k * stride[1] +
+                            2 * j * stride[2] + 2 * p.cell;
+#pragma unroll
+            for (int t = 0; t < 4; t++)
+                if ((!(t & 1) || odd_z) && (!(t & 2) || odd_y))
+                    store_points(m, p, to + (t & 1) * stride[1] + (t >> 1) * stride[2], even[t], x1[t]);
+        }
+    }
+}
+
+/* Originals of own rows of plane k: a lane brings a line of 128 bytes near. */
+FLOE_DEV void prefetch_originals(const march &m, const place &p, int32_t k)
+{
+    enum { LINE = 128 / sizeof(floe_real), LINES = FLOE_WARP / (4 * HEIGHT) /* of a row */ };
+    const int32_t lane = (int32_t)floe_lane(), row = lane / LINES, z = 2 * k + row % 2, y = 2 * p.j0 + row / 2,
+                  x = 2 * (p.cell - (lane - 1) * CELLS) + lane % LINES * LINE;
+    const int64_t *stride = m.job.original.stride;
+    if (z < p.nz && y < p.ny && x < p.nx)
+        floe_prefetch((const floe_real *)m.job.original.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] + x);
+}
+
 template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, const place &p, encoder &e)
 {
-    typedef record_of<WIDE> record;
-    const uint32_t how = m.job.step.predictor;
     some coarse[4][ROWS]; /* planes k - 1 to k + 2 */
-    weights wx[CELLS];
-#pragma unroll
-    for (int i = 0; i < CELLS; i++)
-        wx[i] = FLOE_R(floe_interp_weights_at)(how, (uint32_t)clamp(p.cell + i, p.mx), (uint32_t)p.mx);
 #pragma unroll
     for (int d = 0; d < 3; d++)
         load_coarse(m, p, p.k0 - 1 + d, coarse[d + 1]);
     for (int32_t k = p.k0; k < p.k1; k++) {
-        const weights wz = FLOE_R(floe_interp_weights_at)(how, (uint32_t)k, (uint32_t)p.mz);
-        const bool odd_z = 2 * k + 1 < p.nz;
-        some z1[ROWS]; /* points of odd z */
-        raw_row original[ROWS];
-        record record[ROWS][CELLS];
-        uint32_t z1_code[ROWS][CELLS], z1_bad[ROWS];
-        int32_t zs[ROWS], ys[ROWS];
+        raw_plane raw;
+        record_of<WIDE> record[ROWS][CELLS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             coarse[0][r] = coarse[1][r];
             coarse[1][r] = coarse[2][r];
             coarse[2][r] = coarse[3][r];
-            zs[r] = 2 * k + 1;
-            ys[r] = 2 * (p.j0 - 1 + r);
-            if (!ENCODE)
-                load_codes<WIDE>(m, p, k, p.j0 - 1 + r, record[r]);
         }
+        if (!ENCODE)
+            load_codes<WIDE>(m, p, k, record);
         load_coarse(m, p, k + 2, coarse[3]);
-        raw_row others[HEIGHT][3]; /* of even z and y, of odd y, of both odd */
-        if (ENCODE)
-            load_originals(m, p, zs, ys, original);
-#pragma unroll
-        for (int h = 0; ENCODE && h < HEIGHT; h++) {
-            const int32_t y = 2 * (p.j0 + h), z[] = {2 * k, 2 * k, 2 * k + 1}, all[] = {y, y + 1, y + 1};
-            load_originals(m, p, z, all, others[h]);
+        if (ENCODE) {
+            load_originals(m, p, k, raw);
+            prefetch_originals(m, p, k + 1);
         }
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const row_of_points o = clean_row(m, original[r]);
-            const bool exists = odd_z && (uint32_t)(p.j0 - 1 + r) < (uint32_t)p.my;
-            z1_bad[r] = 0;
-#pragma unroll
-            for (int i = 0; i < CELLS; i++) {
-                const floe_real g =
-                    predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
-                z1[r].v[i] = ENCODE ? encode_value(e, o.even.v[i], g, exists, i, bit_of(0, i), z1_code[r][i], z1_bad[r])
-                                    : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
-            }
-        }
-#pragma unroll
-        for (int h = 0; h < HEIGHT; h++) {
-            const int r = h + 1;
-            const int32_t j = p.j0 + h;
-            const weights wy = FLOE_R(floe_interp_weights_at)(how, (uint32_t)clamp(j, p.my), (uint32_t)p.my);
-            const bool row = j < p.my, odd_y = row && 2 * j + 1 < p.ny;
-            uint32_t bad = ENCODE ? z1_bad[r] : 0;
-            some y1, zy1, x1[4];
-            codes_of_cells codes;
-            const row_of_points o[] = {clean_row(m, others[h][0]), clean_row(m, original[r]),
-                                       clean_row(m, others[h][1]), clean_row(m, others[h][2])}; /* by bits of z, y */
-#pragma unroll
-            for (int i = 0; i < CELLS; i++) {
-                const floe_real gy = predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i],
-                                              coarse[1][r + 2].v[i]);
-                const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
-                if (ENCODE) {
-                    codes.v[i][0] = z1_code[r][i];
-                    codes.v[i][7] = 0;
-                    y1.v[i] = encode_value(e, o[2].even.v[i], gy, odd_y, i, bit_of(1, i), codes.v[i][1], bad);
-                    zy1.v[i] =
-                        encode_value(e, o[3].even.v[i], gzy, odd_y && odd_z, i, bit_of(2, i), codes.v[i][2], bad);
-                } else {
-                    y1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 1), e.step, gy);
-                    zy1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 2), e.step, gzy);
-                }
-            }
-            const some even[] = {coarse[1][r], z1[r], y1, zy1};
-#pragma unroll
-            for (int t = 0; t < 4; t++) { /* t: bits of z, y; codes of odd x are 3 + t */
-                const some g = predict_x(even[t], wx);
-                const bool exists = row && (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
-#pragma unroll
-                for (int i = 0; i < CELLS; i++)
-                    x1[t].v[i] = ENCODE ? encode_value(e, o[t].odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
-                                                       i, bit_of(3 + (uint32_t)t, i), codes.v[i][3 + t], bad)
-                                        : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
-            }
-            if (!row)
-                continue;
-            if (ENCODE)
-                store_codes<WIDE>(m, p, k, j, codes);
-            if (!ENCODE || m.job.fine.data)
-#pragma unroll
-                for (int t = 0; t < 4; t++)
-                    store_points(m, p, 2 * k + (t & 1), 2 * j + (t >> 1), even[t], x1[t]);
-            if (ENCODE && (bad & e.mine))
-                mark_bad(m, p, k, j, bad & e.mine);
-        }
+        if (!ENCODE || __all_sync(FLOE_ALL_LANES, m.plain && p.whole && 2 * k + 1 < p.nz && are_plain(raw)))
+            do_plane<ENCODE, WIDE, true>(m, p, e, k, coarse, raw, record);
+        else
+            do_plane<ENCODE, WIDE, false>(m, p, e, k, coarse, raw, record);
     }
 }
 
@@ -399,14 +509,7 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
 {
     const place p = place_of_warp(m);
     const floe_real step = (floe_real)m.job.step.step;
-    encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), {}, 0, 0};
-#pragma unroll
-    for (int i = 0; i < CELLS; i++) {
-        const bool own = p.own && p.cell + i < p.mx;
-        e.tolerance[i] = own ? (floe_real)m.check.tolerance : (floe_real)-1;
-        for (uint32_t c = 0; c < FLOE_INTERP_CLASSES - 1; c++)
-            e.mine |= own ? bit_of(c, i) : 0;
-    }
+    encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), 0};
     floe_dev_begin();
     if (*m.job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
@@ -436,6 +539,12 @@ template <bool ENCODE, bool WIDE> int launch(const march &m, uint32_t nblocks, v
 
 } // namespace
 
+/* Places in a plane are numbers of 32 bits. */
+static bool is_small(const floe_interp_view &v, const uint64_t *n)
+{
+    return v.stride[3] == 1 && v.stride[2] >= 0 && (uint64_t)v.stride[2] <= INT32_MAX / n[2];
+}
+
 bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_interp_dev_check *check)
 {
     const floe_interp_step &s = job->step;
@@ -443,15 +552,23 @@ bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_inte
                 !(check && check->squares);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         good = good && job->lo[a] == 0 && job->hi[a] == s.fine[a];
-    return good && (!job->fine.data || job->fine.stride[3] == 1) && (!check || job->original.stride[3] == 1);
+    return good && (!job->fine.data || job->fine.stride[3] == 1) && (!check || is_small(job->original, s.fine));
 }
 
 int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
 {
-    march m = {*job, {}, 0, 0, 0, DEPTH, false};
+    march m = {*job, {}, {}, 0, 0, 0, DEPTH, false, true, {}};
     const floe_interp_step &s = job->step;
-    if (check)
+    if (check) {
         m.check = *check;
+        const uint64_t *n = check->shape, rows[] = {n[0], n[1], n[2], floe_ceil_div(n[3], 64) * 64};
+        const floe_interp_view bits = floe_interp_view_lattice(NULL, rows);
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            m.bits[a] = bits.stride[a] * (int64_t)job->unit[a];
+        m.plain = check->fill == (uint64_t)1 << (FLOE_REAL_BITS - 1);
+    }
+    for (uint32_t i = 0; i < WEIGHTS; i++)
+        m.of[i] = weights_number(i, s.predictor);
     m.strips = (uint32_t)floe_ceil_div(s.coarse[3], OWN_LANES * CELLS);
     m.slabs = (uint32_t)floe_ceil_div(s.coarse[2], HEIGHT * WARPS);
     const uint64_t columns = m.strips * m.slabs * s.coarse[0], most = BLOCKS * floe_gpu_limits_cuda().processors;
@@ -459,6 +576,7 @@ int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_
         m.depth /= 2;
     m.segments = (uint32_t)floe_ceil_div(s.coarse[1], m.depth);
     m.aligned = s.fine[3] % (2 * CELLS) == 0 && (uintptr_t)job->coarse % 16 == 0 &&
+                (uintptr_t)job->records % 16 == 0 &&
                 (!job->fine.data || is_aligned(job->fine)) && (!check || is_aligned(job->original));
     const uint32_t nblocks = m.strips * m.slabs * m.segments * (uint32_t)s.coarse[0];
     if (check)

@@ -87,13 +87,19 @@ FLOE_HD floe_real FLOE_R(floe_interp_decode)(floe_real q, floe_real step, floe_r
     return FLOE_R(floe_interp_finite)(FLOE_INTERP_FMA(q, step, predicted));
 }
 
-/* The code of f, cut to -limit .. limit, as a whole number; 0 where f is NaN, which stands for a value that is stored apart. */
-FLOE_HD floe_real FLOE_R(floe_interp_encode)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
+/* The code of a number, cut to -limit .. limit, as a whole number. */
+FLOE_HD floe_real FLOE_R(floe_interp_encode_number)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
 {
     floe_real m = FLOE_INTERP_FMA(f - predicted, inverse, FLOE_INTERP_MAGIC);
     m = FLOE_INTERP_MIN(m, FLOE_INTERP_MAGIC + limit);
-    m = FLOE_INTERP_MAX(m, FLOE_INTERP_MAGIC - limit);
-    return (f == f ? m : FLOE_INTERP_MAGIC) - FLOE_INTERP_MAGIC;
+    return FLOE_INTERP_MAX(m, FLOE_INTERP_MAGIC - limit) - FLOE_INTERP_MAGIC;
+}
+
+/* 0 where f is NaN, which stands for a value that is stored apart. */
+FLOE_HD floe_real FLOE_R(floe_interp_encode)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
+{
+    const floe_real q = FLOE_R(floe_interp_encode_number)(f, predicted, inverse, limit);
+    return f == f ? q : 0;
 }
 
 /* What the lattice keeps of a value: NaN of one that is stored apart, because it is not finite, -0 or fill. */

@@ -14,10 +14,13 @@
 namespace
 {
 
-enum { THREADS = 1024, COUNT_WARPS = 16, TALLY_WARPS = 16, SHARES = 4 /* of the finest step, for counting */ };
-enum { WEIGHTS = 6, TOGETHER = 3 /* classes of as many odd coordinates, at most */ };
-
-typedef FLOE_R(floe_interp_weights) weights;
+enum {
+    THREADS = 1024,
+    COUNT_WARPS = 16,
+    TALLY_WARPS = 16,
+    SHARES = 4,  /* of the finest step, for counting */
+    TOGETHER = 3 /* classes of as many odd coordinates, at most */
+};
 
 /* A step of a box, in shared memory. Its points lie so far apart in the box, its cells in the box and in codes. */
 struct step_of_box {
@@ -33,8 +36,7 @@ FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_bo
     const floe_interp_dev_trial_step &t = job.steps[i];
     __syncthreads(); /* others may still look at the step before */
     if (threadIdx.x < WEIGHTS)
-        s->of[threadIdx.x] =
-            FLOE_R(floe_interp_weights_at)(t.step.predictor, threadIdx.x % 2, threadIdx.x % 2 + 1 + threadIdx.x / 2);
+        s->of[threadIdx.x] = weights_number(threadIdx.x, t.step.predictor);
     if (threadIdx.x == FLOE_WARP) { /* one look at memory, not one after another */
         s->step = t.step;
         s->nrecords = (uint32_t)floe_context_nrecords(&t.grid.grid);

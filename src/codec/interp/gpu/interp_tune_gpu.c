@@ -135,12 +135,12 @@ static floe_status thin(const trying *y, const floe_interp_plan *p, void *stream
     return FLOE_OK;
 }
 
-/* Beside the first trials: for the structure that the tuner begins with, whose lattices it mostly keeps. Anchors of logarithms have
+/* Beside the trials: for the structure that the tuner begins with, whose lattices it mostly keeps. Anchors of logarithms have
  * errors, which would be those of another structure. */
 static floe_status thin_early(trying *y)
 {
     const floe_interp_structure first = floe_interp_structure_default();
-    if (!y->t->check || y->t->check->log || y->thinned.nsteps)
+    if (y->t->check->log)
         return FLOE_OK;
     floe_interp_plan_of(y->t->check->shape, &first, &y->thinned);
     return thin(y, &y->thinned, y->t->cuda->side);
@@ -170,7 +170,6 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     if (job->looks)
         FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, stream));
     FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
-    FLOE_TRY(thin_early(y));
     FLOE_TRY(floe_codec_fetch(&found, m->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
                               stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
@@ -256,6 +255,7 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
     set_encoders(y, &e, &trial);
     if (y->status == FLOE_OK && (y->status = floe_cuda_fork(t->cuda, t->cuda->stream, err)) == FLOE_OK) {
+        y->status = thin_early(y);
         floe_interp_choose(&e, &trial);
         y->status = floe_cuda_join(t->cuda, t->cuda->stream, y->status, err);
     }
