@@ -43,10 +43,11 @@ FLOE_DEV floe_real value_at(const floe_interp_view &v, const uint64_t *point)
     return ((const floe_real *)v.data)[floe_interp_view_at(&v, point)];
 }
 
-FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
+FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x, uint64_t fill)
 {
-    return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)c.fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)c.fill);
+    return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)fill);
 }
+FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x) { return take_in(c, x, c.fill); }
 
 FLOE_DEV uint32_t code_bits(floe_real q) { return (uint32_t)FLOE_R(floe_real_bits)(q + FLOE_INTERP_MAGIC); }
 

@@ -36,7 +36,9 @@ typedef struct floe_interp_dev_check {
     bool log, squares;
     double tolerance;
     uint64_t fill;
-    uint64_t *apart; /* a bit for each value, in rows of whole words; 0 at first */
+    const bool *has_fill;    /* for floe_interp_thin: NULL, or device memory that shows whether */
+    const uint64_t *fill_at; /* this is the fill value, in place of fill */
+    uint64_t *apart;         /* a bit for each value, in rows of whole words; 0 at first */
     floe_interp_dev_found *found;
 } floe_interp_dev_check;
 

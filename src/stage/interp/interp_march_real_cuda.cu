@@ -372,7 +372,8 @@ FLOE_DEV some predict_x(const some &s, const weights *w)
 
 /* coarse: planes k - 1 to k + 2. PLAIN: no original is stored apart, and cells have all their points. */
 template <bool ENCODE, bool WIDE, bool PLAIN>
-FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, const some (&coarse)[4][ROWS], const raw_plane &raw, const record_of<WIDE> (&record)[ROWS][CELLS])
+FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, const some (&coarse)[4][ROWS],
+                       const raw_plane &raw, const record_of<WIDE> (&record)[ROWS][CELLS])
 {
     const weights wz = m.of[weights_for(k, p.mz)];
     const bool odd_z = 2 * k + 1 < p.nz;
@@ -392,8 +393,8 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
         for (int i = 0; i < CELLS; i++) {
             const floe_real g =
                 predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
-            z1[r].v[i] = ENCODE ? encode_value<PLAIN>(e, o.even.v[i], g, exists, i, h < HEIGHT ? codes[h].v[i][0] : none,
-                                                      doubts[h])
+            z1[r].v[i] = ENCODE ? encode_value<PLAIN>(e, o.even.v[i], g, exists, i,
+                                                      h < HEIGHT ? codes[h].v[i][0] : none, doubts[h])
                                 : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
         }
     }
@@ -416,8 +417,8 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
 #pragma unroll
         for (int i = 0; i < CELLS; i++) {
             uint32_t *c = codes[h].v[i];
-            const floe_real gy = predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i],
-                                          coarse[1][r + 2].v[i]);
+            const floe_real gy =
+                predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i], coarse[1][r + 2].v[i]);
             const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
             if (ENCODE) {
                 c[7] = 0;
@@ -435,10 +436,10 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
             const bool exists = (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
-                x1[t].v[i] = ENCODE ? encode_value<PLAIN>(e, o[t].odd.v[i], g.v[i],
-                                                          exists && 2 * (p.cell + i) + 1 < p.nx, i,
-                                                          codes[h].v[i][3 + t], doubts[h])
-                                    : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
+                x1[t].v[i] = ENCODE
+                                 ? encode_value<PLAIN>(e, o[t].odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
+                                                       i, codes[h].v[i][3 + t], doubts[h])
+                                 : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
         }
         if (ENCODE) {
             floe_real most = 0;
@@ -470,7 +471,8 @@ FLOE_DEV void prefetch_originals(const march &m, const place &p, int32_t k)
                   x = 2 * (p.cell - (lane - 1) * CELLS) + lane % LINES * LINE;
     const int64_t *stride = m.job.original.stride;
     if (z < p.nz && y < p.ny && x < p.nx)
-        floe_prefetch((const floe_real *)m.job.original.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] + x);
+        floe_prefetch((const floe_real *)m.job.original.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] +
+                      x);
 }
 
 template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, const place &p, encoder &e)
@@ -575,8 +577,7 @@ int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_
     while (m.depth > 1 && columns * floe_ceil_div(s.coarse[1], m.depth) < most)
         m.depth /= 2;
     m.segments = (uint32_t)floe_ceil_div(s.coarse[1], m.depth);
-    m.aligned = s.fine[3] % (2 * CELLS) == 0 && (uintptr_t)job->coarse % 16 == 0 &&
-                (uintptr_t)job->records % 16 == 0 &&
+    m.aligned = s.fine[3] % (2 * CELLS) == 0 && (uintptr_t)job->coarse % 16 == 0 && (uintptr_t)job->records % 16 == 0 &&
                 (!job->fine.data || is_aligned(job->fine)) && (!check || is_aligned(job->original));
     const uint32_t nblocks = m.strips * m.slabs * m.segments * (uint32_t)s.coarse[0];
     if (check)

@@ -88,7 +88,8 @@ FLOE_HD floe_real FLOE_R(floe_interp_decode)(floe_real q, floe_real step, floe_r
 }
 
 /* The code of a number, cut to -limit .. limit, as a whole number. */
-FLOE_HD floe_real FLOE_R(floe_interp_encode_number)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
+FLOE_HD floe_real FLOE_R(floe_interp_encode_number)(floe_real f, floe_real predicted, floe_real inverse,
+                                                    floe_real limit)
 {
     floe_real m = FLOE_INTERP_FMA(f - predicted, inverse, FLOE_INTERP_MAGIC);
     m = FLOE_INTERP_MIN(m, FLOE_INTERP_MAGIC + limit);

@@ -33,10 +33,17 @@ struct thinning {
     floe_real *anchors; /* NULL: not yet */
 };
 
+FLOE_DEV uint64_t fill_of(const floe_interp_dev_check &c)
+{
+    if (!c.has_fill)
+        return c.fill;
+    return *c.has_fill ? *c.fill_at : (uint64_t)1 << (FLOE_REAL_BITS - 1);
+}
+
 FLOE_DEV floe_real original_at(const thinning &t, const thin_step &s, const uint64_t *point)
 {
     const floe_real f = value_at(s.from, point);
-    return s.last ? take_in(t.check, f) : f;
+    return s.last ? take_in(t.check, f, fill_of(t.check)) : f;
 }
 
 /* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. */
@@ -70,6 +77,7 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
 {
     const uint64_t *n = s.coarse;
     const int64_t far = s.from.stride[3] << s.shift[3];
+    const uint64_t fill = s.last ? fill_of(t.check) : 0;
     const uint32_t nrows = (uint32_t)(n[0] * n[1] * n[2]), nwarps = gridDim.x * (blockDim.x / FLOE_WARP),
                    length = (uint32_t)n[3];
     const uint32_t across = length <= FLOE_WARP ? nwarps : 0, along = across ? 0 : FLOE_WARP;
@@ -91,7 +99,7 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
 #pragma unroll
             for (uint32_t k = 0; k < AT_ONCE; k++) {
                 const uint32_t x = x0 + k * along, at = row + k * across;
-                const floe_real v = s.last ? take_in(t.check, f[k]) : f[k];
+                const floe_real v = s.last ? take_in(t.check, f[k], fill) : f[k];
                 if (x < length && at < nrows)
                     s.to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
             }

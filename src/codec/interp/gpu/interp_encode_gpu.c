@@ -16,6 +16,7 @@
 enum {
     MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS,
     RAW_HEADER_AT = FLOE_INTERP_DEV_HEADER,
+    MASK_SAMPLE = 64, /* entropy chunks by which differences are compared */
     LIST_CELLS = 128,
     LITERAL_CELLS = 4,
     LIST_LEAST = 512
@@ -25,9 +26,12 @@ typedef struct encoding {
     const floe_interp_gpu_encode *c;
     const floe_codec_encode *call;
     const floe_codec_params *params;
+    floe_codec_params *fetched; /* NULL, or params, which the host does not have yet; status comes with them */
+    uint32_t status;
     void *stream;
     floe_error *err;
     floe_cuda cuda; /* its stream is this one */
+    floe_interp_gpu_thinning thinning;
     floe_interp_chunk chunk;
     floe_interp_dev_check check;
     uint64_t index, ncells, nwords, least, nrecords; /* nrecords: bytes of records so far */
@@ -113,7 +117,7 @@ static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t 
     return floe_codec_fetch(pattern, (const uint8_t *)e->check.values.data + at, e->size, e->stream, e->err);
 }
 
-static floe_status choose_plan(encoding *e, floe_interp_dev_lattice *lattices)
+static floe_status choose_plan(encoding *e)
 {
     floe_codec_params known = *e->params;
     if (known.max_abs != known.max_abs && known.mode != FLOE_BOUND_PWREL) {
@@ -125,9 +129,24 @@ static floe_status choose_plan(encoding *e, floe_interp_dev_lattice *lattices)
     e->check.log = known.mode == FLOE_BOUND_PWREL;
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
-    const floe_interp_gpu_tuning tuning = {&known,   &e->check.values, &e->c->trials,   e->call->status, e->stream,
-                                           &e->cuda, &e->check,        e->c->originals, e->c->anchors,   lattices};
+    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->stream};
     return floe_interp_gpu_choose(&tuning, e->check.shape, &e->chunk, e->err);
+}
+
+/* Parameters, a plan and its lattices, as far as there are. */
+static floe_status begin_values(encoding *e)
+{
+    FLOE_TRY(floe_cuda_fork(&e->cuda, e->stream, e->err));
+    floe_status s = e->call->mode == FLOE_BOUND_LOSSLESS || e->call->mode == FLOE_BOUND_PWREL
+                        ? FLOE_OK /* anchors of logarithms have errors, which would be those of another structure */
+                        : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->cuda.side, e->err);
+    if (s == FLOE_OK && e->fetched)
+        s = floe_codec_fetch_params(e->call, e->fetched, &e->status, e->stream, e->err);
+    const bool chooses = s == FLOE_OK && e->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
+    if (chooses)
+        s = choose_plan(e);
+    FLOE_TRY(floe_cuda_join(&e->cuda, e->stream, s, e->err));
+    return chooses ? floe_interp_gpu_thin(&e->thinning, &e->chunk.plan, e->stream, e->err) : FLOE_OK;
 }
 
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
@@ -147,12 +166,12 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     floe_context_job_add(job, g);
 }
 
-static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
+static floe_status encode_level(encoding *e, uint32_t i)
 {
     const floe_interp_plan *p = &e->chunk.plan;
     const floe_interp_coding *k = &p->steps[i];
     const floe_interp_gpu_scratch *s = &e->c->s;
-    floe_interp_dev_job job = floe_interp_gpu_job(p, &e->check, lattices, i);
+    floe_interp_dev_job job = floe_interp_gpu_job(p, &e->check, e->thinning.lattices, i);
     job.status = e->call->status;
     job.nrecords = floe_context_nrecords(&k->grid);
     job.records = s->records + e->nrecords;
@@ -167,10 +186,8 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
 
 static floe_status encode_lattices(encoding *e)
 {
-    floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
-    FLOE_TRY(choose_plan(e, lattices));
     for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
-        FLOE_TRY(encode_level(e, lattices, i));
+        FLOE_TRY(encode_level(e, i));
     return FLOE_OK;
 }
 
@@ -193,8 +210,6 @@ static floe_status find_palette(encoding *e, uint32_t *npalette)
     }
     return FLOE_OK;
 }
-
-enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ };
 
 /* Symbols of a mask, as floe_interp_count has them of every n-th chunk. Its records are made. */
 static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_context_dev_grid *grid, uint64_t *cost)
@@ -508,6 +523,7 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.plan.shape);
     e->check.values = floe_interp_view_of(&chunk);
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
+    e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, .narrow = e->narrow};
     e->check.apart = c->apart;
     e->check.found = c->found;
     e->context.grids = c->s.grids;
@@ -525,6 +541,9 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
 
 static floe_status encode_chunk(encoding *e)
 {
+    FLOE_TRY(begin_values(e));
+    if (e->status != FLOE_OK)
+        return FLOE_OK;
     if (e->params->mode == FLOE_BOUND_LOSSLESS)
         FLOE_TRY(make_flat(e));
     else
@@ -536,17 +555,18 @@ static floe_status encode_chunk(encoding *e)
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
     floe_codec_params params;
-    uint32_t status = FLOE_OK;
+    const floe_codec_params *found = call->params;
     FLOE_TRY(floe_codec_written_begin(call, stream, err));
     for (uint64_t i = 0; i < call->nchunks; i++) {
         encoding e = {
             .c = (const void *)call->own.bytes, .call = call, .params = &params, .stream = stream, .err = err};
+        e.fetched = i == 0 ? &params : NULL;
+        e.check.has_fill = &found->has_fill;
+        e.check.fill_at = &found->fill_bits;
         FLOE_TRY(begin_chunk(&e, i));
-        if (i == 0)
-            FLOE_TRY(floe_codec_fetch_params(call, &params, &status, stream, err));
-        if (status != FLOE_OK)
-            break;
         FLOE_TRY(encode_chunk(&e));
+        if (e.status != FLOE_OK)
+            break;
     }
     return FLOE_OK;
 }
@@ -561,7 +581,9 @@ floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const f
         floe_interp_dev_found found;
         const double unit = params->bound / 1024;
         e.check.squares = true;
+        e.check.fill = floe_codec_fill_bits(params);
         FLOE_TRY(begin_chunk(&e, i));
+        FLOE_TRY(begin_values(&e));
         FLOE_TRY(encode_lattices(&e));
         FLOE_TRY(floe_codec_fetch(&found, c->found, sizeof found, stream, err));
         all += (double)found.squares * unit * unit;

@@ -32,7 +32,8 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
 
-uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l)
+/* Lattices 1 to nsteps of a plan, from `at` on; without steps: the field itself. Returns how many. */
+static uint32_t set_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l)
 {
     uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
     for (uint32_t i = 0; i < (p->nsteps ? p->nsteps : 1); i++) {
@@ -65,14 +66,45 @@ floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_in
     return job;
 }
 
+static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q)
+{
+    bool same = p->nsteps == q->nsteps && p->nsteps > 0;
+    for (uint32_t i = 0; same && i < p->nsteps; i++)
+        same = p->steps[i].step.naxes == q->steps[i].step.naxes &&
+               memcmp(p->steps[i].step.axis, q->steps[i].step.axis, sizeof p->steps[i].step.axis) == 0;
+    return same;
+}
+
+floe_status floe_interp_gpu_thin(floe_interp_gpu_thinning *t, const floe_interp_plan *plan, void *stream,
+                                 floe_error *err)
+{
+    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
+    if (has_lattices_of(&t->plan, plan))
+        return FLOE_OK;
+    t->plan = *plan;
+    const uint32_t n = set_lattices(plan, t->originals, t->narrow ? sizeof(float) : sizeof(double), t->lattices);
+    for (uint32_t i = 0; i < n; i++)
+        jobs[i] = floe_interp_gpu_job(plan, t->check, t->lattices, i);
+    FLOE_CUDA(err, FLOE_BY_REAL(t->narrow, floe_interp_thin)(jobs, t->lattices, n, t->check, t->anchors, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64_t *shape, void *stream,
+                                       floe_error *err)
+{
+    const floe_interp_structure first = floe_interp_structure_default();
+    floe_interp_plan plan;
+    floe_interp_plan_of(shape, &first, &plan);
+    return floe_interp_gpu_thin(t, &plan, stream, err);
+}
+
 /* ---- trials -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct trying {
     const floe_interp_gpu_tuning *t;
     floe_interp_encoder *e, *trial;
     floe_error *err;
-    floe_status status;       /* the first that failed */
-    floe_interp_plan thinned; /* originals of its lattices, and its anchors, are being made */
+    floe_status status; /* the first that failed */
     floe_interp_trials_job job;
     floe_interp_dev_trial_step steps[]; /* MOST_STEPS */
 } trying;
@@ -120,39 +152,6 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
     job->block_nbytes = block_nbytes;
     job->begin[n + 1] = at;
     return true;
-}
-
-/* Originals of all lattices, and the anchors. */
-static floe_status thin(const trying *y, const floe_interp_plan *p, void *stream)
-{
-    const floe_interp_gpu_tuning *t = y->t;
-    const bool narrow = y->e->narrow;
-    const uint32_t n = floe_interp_gpu_lattices(p, t->originals, narrow ? sizeof(float) : sizeof(double), t->lattices);
-    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
-    for (uint32_t i = 0; i < n; i++)
-        jobs[i] = floe_interp_gpu_job(p, t->check, t->lattices, i);
-    FLOE_CUDA(y->err, FLOE_BY_REAL(narrow, floe_interp_thin)(jobs, t->lattices, n, t->check, t->anchors, stream));
-    return FLOE_OK;
-}
-
-/* Beside the trials: for the structure that the tuner begins with, whose lattices it mostly keeps. Anchors of logarithms have
- * errors, which would be those of another structure. */
-static floe_status thin_early(trying *y)
-{
-    const floe_interp_structure first = floe_interp_structure_default();
-    if (y->t->check->log)
-        return FLOE_OK;
-    floe_interp_plan_of(y->t->check->shape, &first, &y->thinned);
-    return thin(y, &y->thinned, y->t->cuda->side);
-}
-
-static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q)
-{
-    bool same = p->nsteps == q->nsteps && p->nsteps > 0;
-    for (uint32_t i = 0; same && i < p->nsteps; i++)
-        same = p->steps[i].step.naxes == q->steps[i].step.naxes &&
-               memcmp(p->steps[i].step.axis, q->steps[i].step.axis, sizeof p->steps[i].step.axis) == 0;
-    return same;
 }
 
 /* Tallies of the structures that have been added. */
@@ -254,14 +253,9 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
     set_encoders(y, &e, &trial);
-    if (y->status == FLOE_OK && (y->status = floe_cuda_fork(t->cuda, t->cuda->stream, err)) == FLOE_OK) {
-        y->status = thin_early(y);
+    if (y->status == FLOE_OK)
         floe_interp_choose(&e, &trial);
-        y->status = floe_cuda_join(t->cuda, t->cuda->stream, y->status, err);
-    }
     *chunk = e.chunk;
-    if (y->status == FLOE_OK && !has_lattices_of(&y->thinned, &e.chunk.plan))
-        y->status = thin(y, &e.chunk.plan, t->stream);
     return end_trying(y);
 }
 

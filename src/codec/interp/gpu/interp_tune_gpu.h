@@ -3,7 +3,6 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 
-#include "backend/cuda.h"
 #include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/interp_encoder.h"
 
@@ -13,16 +12,10 @@ typedef struct floe_interp_gpu_tuning {
     const floe_interp_gpu_trials *trials;
     uint32_t *status;
     void *stream;
-    /* of floe_interp_gpu_choose: what it thins, and what it makes of it */
-    const floe_cuda *cuda; /* with this stream */
-    const floe_interp_dev_check *check;
-    uint8_t *originals;
-    void *anchors;
-    floe_interp_dev_lattice *lattices;
 } floe_interp_gpu_tuning;
 
 void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a);
-/* chunk: its plan, and whether it is of logarithms. Then makes originals of all its lattices, and anchors. */
+/* chunk: its plan, and whether it is of logarithms. */
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
                                    floe_interp_chunk *chunk, floe_error *err);
 
@@ -31,10 +24,26 @@ size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes);
 floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                      floe_error *err);
 
-/* Lattices 1 to nsteps of a field of this shape, from `at` on; of a field without steps: itself. Returns how many. */
-uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l);
-/* Step i of such a field, without records and lattices of results; without steps: the one that leaves all. */
+/* Step i of a plan, without records and lattices of results; without steps: the one that leaves all. */
 floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
                                         const floe_interp_dev_lattice *lattices, uint32_t i);
+
+typedef struct floe_interp_gpu_thinning {
+    const floe_interp_dev_check *check;
+    uint8_t *originals;
+    void *anchors;
+    bool narrow;
+    /* out */
+    floe_interp_plan plan; /* of the lattices that are there */
+    floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
+} floe_interp_gpu_thinning;
+
+/* Originals of all lattices of a plan, and the anchors; unless they are there. */
+floe_status floe_interp_gpu_thin(floe_interp_gpu_thinning *t, const floe_interp_plan *plan, void *stream,
+                                 floe_error *err);
+/* The same for the structure with which the tuner begins, and which it mostly keeps. It takes no more than the field and its fill value,
+ * and need not wait until the host has that. */
+floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64_t *shape, void *stream,
+                                       floe_error *err);
 
 #endif
