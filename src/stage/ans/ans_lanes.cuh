@@ -15,21 +15,21 @@ struct floe_ans_writer {
     uint16_t *at;
 };
 
-FLOE_DEV void floe_ans_emit(floe_ans_writer &w, bool full)
+/* The low word of a state, where it leaves. */
+FLOE_DEV void floe_ans_emit(floe_ans_writer &w, bool leaves, uint32_t state)
 {
-    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, full);
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, leaves);
     w.at -= __popc(lanes);
-    if (full) {
-        w.at[__popc(lanes & floe_lanes_below())] = (uint16_t)w.state;
-        w.state >>= 16;
-    }
+    if (leaves)
+        w.at[__popc(lanes & floe_lanes_below())] = (uint16_t)state;
 }
 
 FLOE_DEV void floe_ans_write(floe_ans_writer &w, bool active, floe_ans_symbol s, uint32_t bits)
 {
-    floe_ans_emit(w, active && floe_ans_is_full(w.state, s, bits));
+    const bool full = active && floe_ans_is_full(w.state, s, bits);
+    floe_ans_emit(w, full, w.state);
     if (active)
-        w.state = floe_ans_put(w.state, s, bits);
+        w.state = floe_ans_put(full ? w.state >> 16 : w.state, s, bits);
 }
 
 /* nbits: 0 of lanes that have none. */
@@ -37,9 +37,10 @@ FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbit
 {
     if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
         return;
-    floe_ans_emit(w, nbits && floe_ans_is_full_raw(w.state, nbits));
+    const bool full = nbits && floe_ans_is_full_raw(w.state, nbits);
+    floe_ans_emit(w, full, w.state);
     if (nbits)
-        w.state = w.state << nbits | raw;
+        w.state = (full ? w.state >> 16 : w.state) << nbits | raw;
 }
 
 /* The part of word i that a field of so many bits from bit `at` on has. */

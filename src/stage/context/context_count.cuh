@@ -289,7 +289,8 @@ struct item_cursor {
     const uint16_t *tokens; /* of this lane */
     uint32_t left, begins;  /* windows, from those of the lanes on; which of these begin a run */
     uint32_t at, end;       /* of this lane's window */
-    uint32_t first, n;      /* the run's first item, and how many are left of it */
+    const uint16_t *behind; /* of the run: what is left ends here */
+    uint32_t n;             /* items that are left of it */
 
     /* The next run, if there is one. */
     __device__ __forceinline__ void next_run()
@@ -310,8 +311,9 @@ struct item_cursor {
         const int from = __ffs((int)begins) - 1, count = __popc(__ballot_sync(FLOE_ALL_LANES, end > at));
         begins &= begins - 1;
         const int last = begins ? __ffs((int)begins) - 2 : count - 1;
-        first = __shfl_sync(FLOE_ALL_LANES, at, last);
+        const uint32_t first = __shfl_sync(FLOE_ALL_LANES, at, last);
         n = __shfl_sync(FLOE_ALL_LANES, end, from) - first;
+        behind = tokens + (uint64_t)(first + n) * FLOE_WARP;
     }
 
     /* Returns how many there are, 0 at the end; those that are missing change nothing. */
@@ -320,10 +322,10 @@ struct item_cursor {
         if (n == 0)
             next_run();
         const uint32_t some = n < ITEMS_AHEAD ? n : ITEMS_AHEAD;
-        const uint16_t *from = tokens + (uint64_t)(first + n) * FLOE_WARP;
 #pragma unroll
         for (int i = 0; i < ITEMS_AHEAD; i++)
-            of[i] = (uint32_t)i < some ? __ldg(from - (i + 1) * FLOE_WARP) : TOKEN_NONE;
+            of[i] = (uint32_t)i < some ? __ldg(behind - (i + 1) * FLOE_WARP) : TOKEN_NONE;
+        behind -= some * FLOE_WARP;
         n -= some;
         return some;
     }
@@ -333,9 +335,9 @@ struct token_writer {
     const floe_context_job &job;
     const floe_ans_symbol *symbols; /* by token */
 
-    __device__ __forceinline__ void write_symbol(uint32_t token, floe_ans_symbol symbol, floe_ans_writer &out) const
+    static __device__ __forceinline__ uint32_t bits_of(uint32_t token)
     {
-        floe_ans_write(out, true, symbol, token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS);
+        return token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS;
     }
 
     /* A token that raw bits come before waits for these. */
@@ -351,7 +353,7 @@ struct token_writer {
             token = waiting ^ TOKEN_RAW;
             waiting = 0;
         }
-        write_symbol(token, symbols[token], out);
+        floe_ans_write(out, true, symbols[token], bits_of(token));
     }
 
     __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, uint32_t &waiting,
@@ -370,12 +372,20 @@ struct token_writer {
             return;
         }
         floe_ans_symbol of[ITEMS_AHEAD];
+        uint32_t words[ITEMS_AHEAD], full = 0; /* of states; a bit where one has left */
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             of[i] = symbols[tokens[i]];
 #pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++) { /* states first: they are a chain, which waits for no place */
+            words[i] = out.state;
+            const bool leaves = floe_ans_is_full(out.state, of[i], bits_of(tokens[i]));
+            full |= leaves ? 1u << i : 0;
+            out.state = floe_ans_put(leaves ? out.state >> 16 : out.state, of[i], bits_of(tokens[i]));
+        }
+#pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-            write_symbol(tokens[i], of[i], out);
+            floe_ans_emit(out, full >> i & 1, words[i]);
     }
 
     /* All windows of a chunk, last one first. False, with nothing written, where not all are kept. */
@@ -388,7 +398,7 @@ struct token_writer {
             kept = windows[i].at != FLOE_CONTEXT_NOT_KEPT;
         if (!__all_sync(FLOE_ALL_LANES, kept))
             return false;
-        item_cursor items = {windows, (const uint16_t *)job.tokens + lane, nwindows, 0, 0, 0, 0, 0};
+        item_cursor items = {windows, (const uint16_t *)job.tokens + lane, nwindows, 0, 0, 0, NULL, 0};
         uint32_t now[ITEMS_AHEAD], waiting = 0;
         for (uint32_t n = items.load(now); n > 0;) {
             uint32_t next[ITEMS_AHEAD];
