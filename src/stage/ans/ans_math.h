@@ -120,12 +120,17 @@ FLOE_HD uint64_t floe_ans_nchecks(uint64_t nchunks, uint32_t checked)
 
 /* ---- costs, to compare tables ------------------------------------------------------------------------------------------ */
 
-/* log2(v) in 1/4096, v > 0; off by at most 1/100. */
+/* log2(2^e (1 + m)) in 1/4096, of e << 16 | m in 1/65536: log2(1 + m) = m + 0.344 m (1 - m); off by at most 1/100. */
+FLOE_HD uint32_t floe_ans_log2_of(uint32_t v)
+{
+    const uint32_t m = v & 0xFFFF;
+    return (v + (((m << 16) - m * m) >> 16) * 22544 / 65536) >> 4;
+}
+/* log2(v), v > 0. */
 FLOE_HD uint64_t floe_ans_log2(uint64_t v)
 {
     const uint32_t e = floe_top_bit(v);
-    const uint32_t m = (uint32_t)(v << (63 - e) >> 47) & 0xFFFF; /* log2(1 + m) = m + 0.344 m (1 - m) */
-    return e << 12 | (m + (m * (65536 - m) >> 16) * 22544 / 65536) >> 4;
+    return floe_ans_log2_of(e << 16 | ((uint32_t)(v << (63 - e) >> 47) & 0xFFFF));
 }
 
 /* Bits, in 1/4096, that symbols of these counts take with a table of their own. */

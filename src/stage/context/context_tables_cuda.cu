@@ -18,15 +18,16 @@ enum {
     WARPS = THREADS / FLOE_WARP,
     TABLES = FLOE_CONTEXT_TABLES,
     MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS, /* more than masks take */
-    COLUMNS = 8,                                                        /* of costs, found together */
-    GROUP = 8                                                           /* lanes that find one of them */
+    GROUP = 4                                                           /* lanes that share a context */
 };
-static_assert((int)WARPS == (int)TABLES, "a warp a number of tables");
+static_assert((int)WARPS == (int)TABLES && FLOE_CONTEXT_VALUES * (int)GROUP <= (int)THREADS,
+              "a warp a table, a group a context");
 static_assert((FLOE_CONTEXT_MASKS + 1) * (FLOE_CONTEXT_MASK_SYMBOLS + 1) <= (int)MOST_SUMS, "room for masks");
+#define NOT_FOUND ((uint64_t)1 << 62) /* costs are below 2^54, and where the last table begins stands below them */
 
-/* The two kinds of symbols. Counts are those of `several` grids, of which counts is the last one's. */
+/* The two kinds of symbols. Counts are those of `several` grids, of which counts is the last one's. most: contexts of any grid. */
 struct kind {
-    uint32_t ncontexts, nsymbols, stride, bits;
+    uint32_t most, ncontexts, nsymbols, stride, bits;
     bool masks;
     const uint32_t *counts;
     uint32_t several;
@@ -34,135 +35,161 @@ struct kind {
 };
 
 struct table_shared {
-    uint64_t best[TABLES][FLOE_CONTEXT_VALUES + 1]; /* what the first j contexts cost with t + 1 tables */
-    uint64_t mean[FLOE_CONTEXT_VALUES];
-    uint64_t pair[COLUMNS][FLOE_CONTEXT_VALUES];   /* what contexts i to j - 1 cost with one table */
-    uint32_t sums[MOST_SUMS];                      /* of the first j contexts */
-    uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of these tables begins */
-    uint8_t order[FLOE_CONTEXT_VALUES];
-    bool used[FLOE_CONTEXT_VALUES];
-    uint32_t begin[TABLES + 1], ntables, ncontexts;
+    uint64_t best[TABLES + 1][THREADS / 4]; /* what the first j contexts cost with t tables, << 8 */
+    uint64_t total[FLOE_CONTEXT_VALUES + 1], total_of[FLOE_CONTEXT_VALUES]; /* symbols of the first j, and of one */
     uint64_t cost;
+    uint32_t sums[MOST_SUMS];                      /* of the first j contexts */
+    uint32_t key[FLOE_CONTEXT_VALUES];             /* mean and number of a context; UINT32_MAX: it does not occur */
+    uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of t + 1 tables begins */
+    uint8_t order[FLOE_CONTEXT_VALUES];
+    uint32_t begin[TABLES + 1], ntables;
+    uint32_t which[FLOE_CONTEXT_VALUES]; /* of each grid the run whose tables it has */
 };
-
-FLOE_DEV uint32_t count_of(const kind &k, uint32_t context, uint32_t symbol)
-{
-    const uint32_t *from = k.counts + context * k.stride + symbol;
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < k.several; i++, from -= FLOE_CONTEXT_COUNTS)
-        sum += *from;
-    return sum;
-}
 
 /* ---- contexts in their order ------------------------------------------------------------------------------------------- */
 
-/* How much a symbol of each context is on the mean, in 1/256. */
-FLOE_DEV void find_means(const kind &k, table_shared *s)
+/* The counts of all contexts; of some grids at a time all are on their way together. */
+FLOE_DEV void load_counts(const kind &k, table_shared *s)
 {
-    for (uint32_t c = threadIdx.x / FLOE_WARP; c < k.ncontexts; c += WARPS) {
-        uint64_t sum = 0, total = 0;
-        for (uint32_t i = floe_lane(); i < k.nsymbols; i += FLOE_WARP) {
-            const uint32_t count = count_of(k, c, i);
-            sum += (uint64_t)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
-            total += count;
-        }
-        sum = floe_warp_sum(sum);
-        total = floe_warp_sum(total);
-        if (floe_lane() == 0) {
-            s->used[c] = total != 0;
-            s->mean[c] = total ? (sum << 8) / total : 0;
-        }
-    }
+    enum { ROWS = FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE / THREADS + 1, GRIDS = 4 };
+    const uint32_t symbol = threadIdx.x & (k.stride - 1);
+    const uint32_t c = threadIdx.x / k.stride, step = THREADS / k.stride, end = symbol < k.nsymbols ? k.most : 0;
+    uint32_t v[ROWS] = {};
+    for (uint32_t i = 0; i < k.several; i += GRIDS)
+#pragma unroll
+        for (uint32_t x = 0; x < GRIDS * ROWS; x++)
+            if (c + x % ROWS * step < end && i + x / ROWS < k.several)
+                v[x % ROWS] += *(k.counts + threadIdx.x + x % ROWS * THREADS - (i + x / ROWS) * FLOE_CONTEXT_COUNTS);
+#pragma unroll
+    for (uint32_t x = 0; x < ROWS; x++)
+        if (c + x * step < end)
+            s->sums[(c + x * step) * k.pitch() + symbol] = v[x];
     __syncthreads();
 }
 
-FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
+template <class T> FLOE_DEV T sum_of_group(T v)
 {
-    find_means(k, s);
-    for (uint32_t c = threadIdx.x; c < k.ncontexts; c += THREADS) {
-        uint32_t before = 0;
-        for (uint32_t d = 0; d < k.ncontexts; d++)
-            before += s->used[d] && (s->mean[d] < s->mean[c] || (s->mean[d] == s->mean[c] && d < c));
-        if (s->used[c])
-            s->order[before] = (uint8_t)c;
+#pragma unroll
+    for (int d = 1; d < GROUP; d *= 2)
+        v += __shfl_xor_sync(FLOE_ALL_LANES, v, d);
+    return v;
+}
+
+/* Those that occur, by the means of their symbols in 1/256, then by number; and how many symbols the first have. Returns how many
+ * contexts they are. */
+FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
+{
+    const uint32_t c = threadIdx.x / GROUP, row = min(c, k.ncontexts), is_first = threadIdx.x % GROUP == 0;
+    unsigned long long sum = 0, total = 0, upto = 0;
+    for (uint32_t i = floe_lane() % GROUP; i < k.nsymbols; i += GROUP) {
+        const uint32_t count = s->sums[row * k.pitch() + i];
+        sum += (unsigned long long)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
+        total += count;
     }
-    if (threadIdx.x == 0) {
-        s->ncontexts = 0;
-        for (uint32_t c = 0; c < k.ncontexts; c++)
-            s->ncontexts += s->used[c];
+    sum = sum_of_group(sum);
+    total = sum_of_group(total);
+    const uint32_t key = c < k.ncontexts && total ? (uint32_t)((sum << 8) / total) << 8 | c : UINT32_MAX;
+    if (is_first && c < k.ncontexts)
+        s->key[c] = key, s->total_of[c] = total;
+    const uint32_t n = (uint32_t)__syncthreads_count(is_first && key != UINT32_MAX);
+    uint32_t before = 0;
+    for (uint32_t d = threadIdx.x % GROUP; d < k.ncontexts; d += GROUP) {
+        before += s->key[d] < key;
+        upto += s->key[d] <= key ? s->total_of[d] : 0;
     }
+    before = sum_of_group(before);
+    upto = sum_of_group(upto);
+    if (is_first && key != UINT32_MAX)
+        s->order[before] = (uint8_t)c, s->total[before + 1] = upto;
+    if (threadIdx.x == 0)
+        s->total[0] = 0;
     __syncthreads();
-    for (uint32_t x = threadIdx.x; x < s->ncontexts * k.nsymbols; x += THREADS) { /* all on their way together */
-        const uint32_t j = x / k.nsymbols, i = x % k.nsymbols;
-        s->sums[(j + 1) * k.pitch() + i] = count_of(k, s->order[j], i);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < k.nsymbols; i += THREADS) {
-        uint32_t sum = s->sums[i] = 0;
-        for (uint32_t j = 1; j <= s->ncontexts; j++)
-            s->sums[j * k.pitch() + i] = sum += s->sums[j * k.pitch() + i];
+    return n;
+}
+
+/* Counts in their order become sums: a symbol by a warp, which has read all there is of it before it writes. */
+FLOE_DEV void sum_counts(const kind &k, table_shared *s, uint32_t n)
+{
+    const uint32_t lane = floe_lane();
+    for (uint32_t i = threadIdx.x / FLOE_WARP; i < k.nsymbols; i += WARPS) {
+        uint32_t v[4], sum = 0;
+#pragma unroll
+        for (uint32_t q = 0; q < 4 && FLOE_WARP * q < n; q++)
+            v[q] = FLOE_WARP * q + lane < n ? s->sums[s->order[FLOE_WARP * q + lane] * k.pitch() + i] : 0;
+        __syncwarp();
+#pragma unroll
+        for (uint32_t q = 0; q < 4 && FLOE_WARP * q < n; q++) {
+            v[q] = floe_warp_sum_to(v[q]) + sum;
+            sum = __shfl_sync(FLOE_ALL_LANES, v[q], FLOE_WARP - 1);
+            if (FLOE_WARP * q + lane < n)
+                s->sums[(FLOE_WARP * q + lane + 1) * k.pitch() + i] = v[q];
+        }
+        if (lane == 0)
+            s->sums[i] = 0;
     }
     __syncthreads();
 }
 
 /* ---- which contexts share a table -------------------------------------------------------------------------------------- */
 
-FLOE_DEV uint64_t sum_of_group(unsigned long long v)
-{
-    for (uint32_t d = 1; d < GROUP; d *= 2)
-        v += __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
-    return v;
-}
-
-/* floe_ans_cost of contexts i to j - 1, by a group of lanes; all lanes of the warp are here. */
-FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint32_t j)
+/* floe_ans_cost of contexts i to j - 1, which have no symbols from nsymbols on. */
+FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint32_t j, uint32_t nsymbols)
 {
     const uint32_t *low = s->sums + i * k.pitch(), *high = s->sums + j * k.pitch();
-    uint64_t logs = 0, total = 0, used = 0;
-    for (uint32_t x = floe_lane() % GROUP; x < k.nsymbols; x += GROUP) {
+    uint64_t logs = 0;
+    uint32_t used = nsymbols;
+#pragma unroll 4
+    for (uint32_t x = 0; x < nsymbols; x++) {
         const uint32_t count = high[x] - low[x];
-        if (count == 0)
-            continue;
-        total += count;
-        logs += count * floe_ans_log2(count);
-        used++;
+        const uint32_t log = (__float_as_uint(__uint2float_rz(count)) >> 7) - (127u << 16); /* below 0: of count 0 */
+        logs += (uint64_t)count * floe_ans_log2_of(log);
+        used -= log >> 31;
     }
-    return floe_ans_cost(k.nsymbols, sum_of_group(used), sum_of_group(total), sum_of_group(logs));
+    return floe_ans_cost(k.nsymbols, used, s->total[j] - s->total[i], logs);
 }
 
-FLOE_DEV uint64_t least_of_warp(uint64_t v)
+/* 2^BITS lanes of a warp find the costs of all runs up to one context, and keep them. Then, table after table, they choose which of
+ * them is the last one: the first of those that cost least, as the CPU does. Each scheduler has warps of many runs and of few. */
+template <uint32_t BITS> FLOE_DEV void find_runs(const kind &k, table_shared *s, uint32_t n)
 {
-    const uint32_t high = (uint32_t)(v >> 32), least = __reduce_min_sync(FLOE_ALL_LANES, high);
-    return (uint64_t)least << 32 | __reduce_min_sync(FLOE_ALL_LANES, high == least ? (uint32_t)v : UINT32_MAX);
-}
-
-FLOE_DEV void find_runs(const kind &k, table_shared *s)
-{
-    const uint32_t t = threadIdx.x / FLOE_WARP, n = s->ncontexts, lane = floe_lane();
-    for (uint32_t j = 1; j <= n; j++) { /* the first of those that cost least, as the CPU finds it */
-        const uint64_t *pair = s->pair[(j - 1) % COLUMNS];
-        if ((j - 1) % COLUMNS == 0) {
-            for (uint32_t first = t * (FLOE_WARP / GROUP); first < COLUMNS * n; first += THREADS / GROUP) {
-                const uint32_t x = first + lane / GROUP, i = x % n, upto = j + x / n;
-                const bool is_wanted = x < COLUMNS * n && i < upto && upto <= n;
-                if (!__any_sync(FLOE_ALL_LANES, is_wanted))
-                    continue;
-                const uint64_t cost = cost_of(k, s, is_wanted ? i : 0, is_wanted ? upto : n);
-                if (is_wanted && lane % GROUP == 0)
-                    s->pair[x / n][i] = cost;
-            }
-            __syncthreads();
-        }
-        uint64_t best = UINT64_MAX; /* costs are below 2^56: where the last table begins stands below */
-        for (uint32_t i = t ? lane + 1 : lane; i < (t ? j : 1); i += FLOE_WARP) {
-            const uint64_t before = t ? s->best[t - 1][i] : 0;
-            const uint64_t all = (before + pair[i]) << 8 | i;
-            best = before != UINT64_MAX && all < best ? all : best;
-        }
-        best = least_of_warp(best);
-        if (lane == 0) {
-            s->best[t][j] = best == UINT64_MAX ? best : best >> 8;
+    enum { PARTS = 1 << BITS, MINE = THREADS >> 2 * BITS };
+    const uint32_t warp = threadIdx.x / FLOE_WARP, part = threadIdx.x % PARTS,
+                   upto = (warp & 4 ? warp ^ 3 : warp) * (FLOE_WARP / PARTS), j = upto + floe_lane() / PARTS + 1,
+                   last = min(upto + FLOE_WARP / PARTS, n), nruns = upto < n ? (last + PARTS - 1) / PARTS : 0;
+    uint32_t nsymbols = k.nsymbols;
+    while (nsymbols > 0 && s->sums[last * k.pitch() + nsymbols - 1] == 0)
+        nsymbols--;
+    uint64_t runs[MINE];
+#pragma unroll
+    for (uint32_t q = 0; q < MINE; q++)
+        runs[q] = NOT_FOUND;
+    for (uint32_t q = nruns; q-- > 0;) { /* in registers, whose numbers must be constants: each moves to its place */
+        const uint32_t i = q * PARTS + part;
+        const uint64_t cost = i < j && j <= n ? cost_of(k, s, i, j, nsymbols) << 8 | i : NOT_FOUND;
+#pragma unroll
+        for (uint32_t r = MINE - 1; r > 0; r--)
+            runs[r] = runs[r - 1];
+        runs[0] = cost;
+    }
+    for (uint32_t i = threadIdx.x; i < sizeof s->best / sizeof **s->best; i += THREADS)
+        (*s->best)[i] = i ? NOT_FOUND : 0;
+    __syncthreads();
+    for (uint32_t t = 0; t < min((uint32_t)TABLES, n); t++) {
+        const uint64_t *before = s->best[t] + part;
+        uint64_t best = NOT_FOUND;
+#pragma unroll
+        for (uint32_t q = 0; q < MINE; q += 8)
+            if (q < nruns)
+#pragma unroll
+                for (uint32_t r = q; r < q + 8 && r < MINE; r += 2)
+                    best = floe_min64(best,
+                                      floe_min64(before[r * PARTS] + runs[r], before[(r + 1) * PARTS] + runs[r + 1]));
+#pragma unroll
+        for (int d = 1; d < PARTS; d *= 2)
+            best = floe_min64(best, __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)best, d));
+        if (part == 0 && j <= n) {
             s->from[t][j] = (uint8_t)best;
+            s->best[t + 1][j] = best >> 8 << 8;
         }
         __syncthreads();
     }
@@ -170,26 +197,32 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
 
 FLOE_DEV void share_tables(const kind &k, table_shared *s, uint8_t *table)
 {
-    sort_contexts(k, s);
-    for (uint32_t c = threadIdx.x; c < k.ncontexts; c += THREADS)
-        table[c] = 0;
-    if (threadIdx.x == 0)
-        s->ntables = 0;
-    find_runs(k, s);
-    if (threadIdx.x == 0 && s->ncontexts) {
-        uint32_t t = 0, end = s->ncontexts;
-        for (uint32_t i = 1; i < TABLES; i++)
-            t = s->best[i][end] < s->best[t][end] ? i : t;
-        s->cost += s->best[t][end];
-        s->ntables = t + 1;
-        s->begin[t + 1] = end;
-        for (; end > 0; t--)
-            s->begin[t] = end = s->from[t][end];
+    load_counts(k, s);
+    const uint32_t n = sort_contexts(k, s), me = threadIdx.x;
+    sum_counts(k, s, n);
+    if (me < k.ncontexts)
+        table[me] = 0;
+    if (n <= THREADS >> 4)
+        find_runs<4>(k, s, n);
+    else if (n <= THREADS >> 3)
+        find_runs<3>(k, s, n);
+    else
+        find_runs<2>(k, s, n);
+    if (me == 0) {
+        uint64_t least = s->best[0][n];
+        for (uint32_t i = 1; i <= TABLES; i++)
+            least = floe_min64(least, s->best[i][n] | i);
+        uint32_t t = s->ntables = (uint8_t)least, end = n;
+        s->cost += least >> 8;
+        for (s->begin[t] = n; t > 0; s->begin[t] = end)
+            end = s->from[--t][end];
     }
     __syncthreads();
-    for (uint32_t t = 0; t < s->ntables; t++)
-        for (uint32_t i = s->begin[t] + threadIdx.x; i < s->begin[t + 1]; i += THREADS)
-            table[s->order[i]] = (uint8_t)t;
+    uint32_t t = 0;
+    for (uint32_t i = 1; i < s->ntables; i++)
+        t += s->begin[i] <= me;
+    if (me < n)
+        table[s->order[me]] = (uint8_t)t;
 }
 
 /* ---- frequencies ------------------------------------------------------------------------------------------------------- */
@@ -215,16 +248,14 @@ FLOE_DEV uint32_t largest(const uint32_t *of, uint32_t *symbol)
 FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16_t *freq, uint8_t *code, uint8_t *nused)
 {
     const uint32_t *low = s->sums + s->begin[t] * k.pitch(), *high = s->sums + s->begin[t + 1] * k.pitch();
+    const uint64_t total = s->total[s->begin[t + 1]] - s->total[s->begin[t]];
     uint32_t count[MINE], f[MINE], c[MINE], sum = 0, used = 0;
-    uint64_t total = 0;
 #pragma unroll
     for (uint32_t x = 0; x < MINE; x++) {
         const uint32_t i = floe_lane() + FLOE_WARP * x;
         count[x] = i < k.nsymbols ? high[i] - low[i] : 0;
-        total += count[x];
         used += count[x] != 0;
     }
-    total = floe_warp_sum(total);
     used = __reduce_add_sync(FLOE_ALL_LANES, used);
     if (floe_lane() == 0)
         *nused = (uint8_t)used;
@@ -266,13 +297,14 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------------ */
 
-/* Tables of masks, or of values; by a block, of the counts of `several` grids up to this one. */
-FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several, bool values, table_shared *s,
-                    floe_context_dev_tables *to)
+/* Tables of masks, or of values; by a block, of the counts of `several` grids up to this one. Out of line: two places need it. */
+FLOE_DEV_COLD void build(const floe_context_job &job, uint32_t grid, uint32_t several, bool values, table_shared *s,
+                         floe_context_dev_tables *to)
 {
     const floe_context_dev_grid &g = job.grids[grid];
     const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
-    const kind k = {values ? g.nvalues : g.nmasks,
+    const kind k = {values ? job.nvalues : job.nmasks,
+                    values ? g.nvalues : g.nmasks,
                     (uint32_t)(values ? FLOE_CONTEXT_VALUE_SYMBOLS : FLOE_CONTEXT_MASK_SYMBOLS),
                     (uint32_t)(values ? FLOE_CONTEXT_STRIDE : FLOE_CONTEXT_MASK_SYMBOLS),
                     (uint32_t)(values ? FLOE_CONTEXT_VALUE_BITS : FLOE_CONTEXT_MASK_BITS),
@@ -335,10 +367,9 @@ FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_de
                        : 0;
     const uint32_t total = head + __reduce_add_sync(FLOE_ALL_LANES, nbytes),
                    at = head + __reduce_add_sync(FLOE_ALL_LANES, lane < i ? nbytes : 0), v = i - t.nmasks;
-    if (i < t.nmasks)
-        write_table(t.mask_freq[i], t.mask_code[i], FLOE_CONTEXT_MASK_SYMBOLS, codes, to->bytes + at);
-    else if (i < ntables)
-        write_table(t.value_freq[v], t.value_code[v], FLOE_CONTEXT_VALUE_SYMBOLS, codes, to->bytes + at);
+    if (i < ntables)
+        write_table(i < t.nmasks ? t.mask_freq[i] : t.value_freq[v], i < t.nmasks ? t.mask_code[i] : t.value_code[v],
+                    i < t.nmasks ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS, codes, to->bytes + at);
     for (uint32_t c = lane; i == 0 && 2 * c < n; c += FLOE_WARP)
         to->bytes[4 + c] = (uint8_t)(t.table[2 * c] | (2 * c + 1 < n ? t.table[2 * c + 1] << 4 : 0));
     if (i == 0 && lane == 0) {
@@ -352,45 +383,34 @@ FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_de
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------------- */
 
-/* Whether a grid, and so many before it, may have the same tables. */
-FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t before)
-{
-    bool may = before <= grid;
-    for (uint32_t i = 0; before <= grid && i < before; i++) /* all on their way together */
-        may &= job.grids[grid - i].shares;
-    return may;
-}
-
-/* What each run costs, as floe_context_tables_build returns it; UINT64_MAX: there is none. */
+/* What each run costs, as floe_context_tables_build returns it. */
 FLOE_DEV void load_costs(const floe_context_job &job, uint64_t *costs)
 {
-    for (uint32_t i = threadIdx.x; i < job.ngrids * FLOE_CONTEXT_RUN; i += THREADS) {
-        const uint64_t *cost = job.tables[i].cost;
-        costs[i] = may_share(job, i / FLOE_CONTEXT_RUN, i % FLOE_CONTEXT_RUN) ? cost[0] + cost[1] : UINT64_MAX;
-    }
+    for (uint32_t i = threadIdx.x; i < job.ngrids * FLOE_CONTEXT_RUN; i += THREADS)
+        if (i % FLOE_CONTEXT_RUN <= i / FLOE_CONTEXT_RUN)
+            costs[i] = job.tables[i].cost[0] + job.tables[i].cost[1];
     __syncthreads();
 }
 
 /* A grid has the tables of the one before where that takes no more; those that share have those of the sum. */
 FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 {
-    uint64_t *costs = s->best[0], shared_cost = 0; /* there is room for more grids than any call has */
+    uint64_t *costs = s->best[0]; /* there is room for more grids than any call has */
     uint32_t root = 0, last = 0;
     load_costs(job, costs);
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const uint32_t own = i * FLOE_CONTEXT_RUN, before = i - root, long_run = before >= FLOE_CONTEXT_RUN,
                        all = own + (long_run ? FLOE_CONTEXT_RUN - 1 : before);
-        if (long_run && costs[all] != UINT64_MAX) { /* runs are rarely so long */
-            build(job, i, before + 1, false, s, job.tables + all);
-            build(job, i, before + 1, true, s, job.tables + all);
+        if (long_run && costs[all] < NOT_FOUND) { /* runs are rarely so long */
+            for (uint32_t values = 0; values < 2; values++)
+                build(job, i, before + 1, values, s, job.tables + all);
             load_costs(job, costs);
         }
-        const bool shares = i && costs[all] != UINT64_MAX && costs[all] <= shared_cost + costs[own];
-        shared_cost = costs[shares ? all : own];
+        const bool shares = i && costs[all] < NOT_FOUND && costs[all] <= costs[last] + costs[own];
         root = shares ? root : i;
         last = shares ? all : own;
         for (uint32_t g = root + threadIdx.x; g <= i; g += THREADS)
-            job.grids[g].tables = last;
+            job.grids[g].tables = s->which[g] = last;
     }
     __syncthreads();
 }
@@ -398,39 +418,42 @@ FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 /* Warps take table after table, of all grids in turn. */
 FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
 {
-    uint32_t *which = (uint32_t *)s->pair, *ntables = (uint32_t *)s->mean;
+    uint32_t *ntables = s->key, first = 0;
     for (uint32_t i = threadIdx.x; i < job.ngrids; i += THREADS) {
-        which[i] = job.grids[i].tables;
+        const floe_context_dev_tables &t = job.tables[s->which[i]];
         ntables[i] = 0;
-        if (i == 0 || job.grids[i - 1].tables != which[i])
-            ntables[i] = max(job.tables[which[i]].nmasks + job.tables[which[i]].nvalues, 1u);
+        if (i == 0 || s->which[i - 1] != s->which[i])
+            ntables[i] = max(t.nmasks + t.nvalues, 1u);
         else
             job.bytes[i].nbytes = 0;
     }
     __syncthreads();
-    for (uint32_t k = threadIdx.x / FLOE_WARP; k < 2 * TABLES * job.ngrids; k += WARPS) {
-        const uint32_t i = k % job.ngrids;
-        uint8_t *codes = (uint8_t *)s->sums + threadIdx.x / FLOE_WARP * (FLOE_CONTEXT_MASK_SYMBOLS + 1);
-        if (k / job.ngrids < ntables[i])
-            write_tables(job.grids[i], job.tables[which[i]], k / job.ngrids, codes, job.bytes + i);
-    }
+    uint8_t *codes = (uint8_t *)s->sums + threadIdx.x / FLOE_WARP * (FLOE_CONTEXT_MASK_SYMBOLS + 1);
+    for (uint32_t i = 0; i < job.ngrids; first += ntables[i++])
+        for (uint32_t k = (threadIdx.x / FLOE_WARP - first) % WARPS; k < ntables[i]; k += WARPS)
+            write_tables(job.grids[i], job.tables[s->which[i]], k, codes, job.bytes + i);
 }
 
 __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)
 {
     __shared__ table_shared shared;
-    const uint32_t me = blockIdx.x / 2, grid = me / FLOE_CONTEXT_RUN, before = me % FLOE_CONTEXT_RUN;
-    if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
+    const uint32_t me = blockIdx.x / 2, before = me / job.ngrids, grid = me % job.ngrids, status = *job.status;
+    const bool may_share =
+        __syncthreads_and(before <= grid && (threadIdx.x >= before || job.grids[grid - threadIdx.x].shares));
+    if (status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    if (grid < job.ngrids) {
-        if (may_share(job, grid, before))
-            build(job, grid, before + 1, blockIdx.x % 2, &shared, job.tables + me);
+    if (blockIdx.x < gridDim.x - 1) { /* of a grid, and so many before it */
+        floe_context_dev_tables *to = job.tables + grid * FLOE_CONTEXT_RUN + before;
+        if (may_share)
+            build(job, grid, before + 1, blockIdx.x % 2, &shared, to);
+        else if (threadIdx.x == 0)
+            to->cost[blockIdx.x % 2] = NOT_FOUND;
         if (threadIdx.x == 0)
             floe_counter_add(job.done, 1);
         return;
     }
     if (threadIdx.x == 0)
-        floe_counter_wait(job.done, 2 * job.ngrids * FLOE_CONTEXT_RUN);
+        floe_counter_wait(job.done, gridDim.x - 1);
     __syncthreads();
     share_grids(job, &shared);
     write_grids(job, &shared);
@@ -440,6 +463,7 @@ __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_co
 
 int floe_context_tables_cuda(const floe_context_job *job, void *stream)
 {
-    FLOE_LAUNCH(context_tables_kernel, 2 * job->ngrids * FLOE_CONTEXT_RUN + 1, THREADS, 0, (cudaStream_t)stream, *job);
+    const uint32_t longest = job->ngrids < FLOE_CONTEXT_RUN ? job->ngrids : FLOE_CONTEXT_RUN;
+    FLOE_LAUNCH(context_tables_kernel, 2 * job->ngrids * longest + 1, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

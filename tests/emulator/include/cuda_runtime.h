@@ -482,6 +482,7 @@ static inline long long __double2ll_rn(double v)
 }
 static inline float __int2float_rn(int v) { return (float)v; }
 static inline float __uint2float_rn(unsigned v) { return (float)v; }
+static inline float __uint2float_rz(unsigned v) { return (float)v > (double)v ? nextafterf((float)v, 0) : (float)v; }
 static inline float __ll2float_rn(long long v) { return (float)v; }
 static inline double __int2double_rn(int v) { return v; }
 static inline double __ll2double_rn(long long v) { return (double)v; }
