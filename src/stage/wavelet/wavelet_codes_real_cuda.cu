@@ -16,7 +16,8 @@ enum {
     AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* of these, at least */
     EACH = 4,                               /* cells of a thread, whose details are loaded together */
     STEPS = 8,                              /* of a launch, at most; their steps of bands and classes */
-    TABLE = 256
+    TABLE = 256,
+    FEW = 4 /* classes that most steps have at most: loops over them are made shorter */
 };
 
 /* A step: cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
@@ -40,7 +41,7 @@ struct step_codes {
 
 struct coding {
     const uint32_t *status;
-    uint32_t nsteps, axis;
+    uint32_t nsteps, axis, nclasses; /* nclasses: the most of any step */
     bool in_place;
     step_codes step[STEPS];
     double table[TABLE];
@@ -149,22 +150,23 @@ FLOE_DEV cell cell_of(const step_codes &s, const task &t, uint32_t e, bool &ther
 
 FLOE_DEV uint32_t index_of(const step_codes &s, const task &t, uint32_t e) { return t.index + t.first + e * s.lanes; }
 
-/* Details of a cell, all on their way together; of those that are not there, 0. */
-FLOE_DEV void load_details(const step_codes &s, const cell &c, floe_real (&w)[FLOE_INTERP_CLASSES])
+/* Details of a cell, all on their way together; of those that are not there, 0. CLASSES: of the step, at most. */
+template <uint32_t CLASSES> FLOE_DEV void load_details(const step_codes &s, const cell &c, floe_real (&w)[CLASSES])
 {
     const floe_real *v = s.array + c.at;
 #pragma unroll
-    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
+    for (uint32_t class_ = 1; class_ < CLASSES; class_++)
         w[class_] = c.classes >> class_ & 1 ? v[s.offset[class_]] : 0;
 }
 
 /* Calls what(task, e, cell, details) for each cell that has a record. */
-template <class WHAT> FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine, WHAT what)
+template <uint32_t CLASSES, class WHAT>
+FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine, WHAT what)
 {
     for (uint32_t i = mine.first; i < s.ntasks; i += mine.far) {
         const task t = task_of(k, s, i);
         cell c[EACH];
-        floe_real w[EACH][FLOE_INTERP_CLASSES];
+        floe_real w[EACH][CLASSES];
         bool there[EACH];
 #pragma unroll
         for (uint32_t e = 0; e < EACH; e++) {
@@ -181,16 +183,18 @@ template <class WHAT> FLOE_DEV void each_cell(const coding &k, const step_codes 
 /* ---- the largest ------------------------------------------------------------------------------------------------------- */
 
 /* Quotients are made of what may be larger than the largest so far alone. */
-__global__ void __launch_bounds__(THREADS) wavelet_largest_kernel(const __grid_constant__ coding k)
+template <uint32_t CLASSES>
+__global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1)
+    wavelet_largest_kernel(const __grid_constant__ coding k)
 {
     if (*k.status != FLOE_OK)
         return;
     const share mine = share_of(k);
     const step_codes &s = k.step[mine.step];
     double most = floe_f64_of(*(volatile unsigned long long *)s.largest);
-    each_cell(k, s, mine, [&](const task &t, uint32_t, const cell &c, const floe_real(&w)[FLOE_INTERP_CLASSES]) {
+    each_cell<CLASSES>(k, s, mine, [&](const task &t, uint32_t, const cell &c, const floe_real(&w)[CLASSES]) {
 #pragma unroll
-        for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
+        for (uint32_t class_ = 1; class_ < CLASSES; class_++) {
             if (!(c.classes >> class_ & 1))
                 continue;
             const double size = w[class_] < 0 ? -(double)w[class_] : (double)w[class_],
@@ -260,15 +264,15 @@ struct coded {
     uint32_t cuts;
 };
 
-template <uint32_t WIDTH>
+template <uint32_t WIDTH, uint32_t CLASSES>
 FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, uint32_t e, const cell &c,
-                          const floe_real (&w)[FLOE_INTERP_CLASSES], coded &to)
+                          const floe_real (&w)[CLASSES], coded &to)
 {
     constexpr uint32_t BITS = 8 * WIDTH;
     const floe_real limit = WIDTH == 1 ? 127 : 32767;
     uint64_t codes[2] = {0, 0};
 #pragma unroll
-    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
+    for (uint32_t class_ = 1; class_ < CLASSES; class_++) {
         if (class_ >= s.nclasses)
             break;
         const floe_real v = w[class_], /* finite: passes cut what they leave */
@@ -289,11 +293,11 @@ FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, 
     store_codes(s.records + (uint64_t)index_of(s, t, e) * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
 }
 
-template <uint32_t WIDTH>
+template <uint32_t WIDTH, uint32_t CLASSES>
 FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
     coded all = {};
-    each_cell(k, s, mine, [&](const task &t, uint32_t e, const cell &c, const floe_real(&w)[FLOE_INTERP_CLASSES]) {
+    each_cell<CLASSES>(k, s, mine, [&](const task &t, uint32_t e, const cell &c, const floe_real(&w)[CLASSES]) {
         encode_cell<WIDTH>(s, f, t, e, c, w, all);
     });
     add_means(all.sum, all.count, s.means);
@@ -310,7 +314,7 @@ FLOE_DEV floe_real decode_value(const uint64_t (&codes)[2], uint32_t class_,
     return m == 0 ? 0 : FLOE_R(floe_wavelet_decode)(code, m == 1 ? shift[0] : m == 2 ? shift[1] : shift[2], step);
 }
 
-template <uint32_t WIDTH>
+template <uint32_t WIDTH, uint32_t CLASSES>
 FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
     floe_real shift[FLOE_WAVELET_SHIFTS];
@@ -335,15 +339,16 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
 #pragma unroll
         for (uint32_t e = 0; e < EACH; e++)
 #pragma unroll
-            for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
+            for (uint32_t class_ = 1; class_ < CLASSES; class_++)
                 if (c[e].classes >> class_ & 1)
                     s.array[c[e].at + s.offset[class_]] =
                         decode_value<WIDTH>(codes[e], class_, shift, f.step[t.table + class_]);
     }
 }
 
-template <bool ENCODE>
-__global__ void __launch_bounds__(THREADS, AT_ONCE) wavelet_codes_kernel(const __grid_constant__ coding k)
+template <bool ENCODE, uint32_t CLASSES>
+__global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1)
+    wavelet_codes_kernel(const __grid_constant__ coding k)
 {
     __shared__ factors f;
     if (*k.status != FLOE_OK)
@@ -352,9 +357,9 @@ __global__ void __launch_bounds__(THREADS, AT_ONCE) wavelet_codes_kernel(const _
     const step_codes &s = k.step[mine.step];
     load_factors(k, s, f);
     if (ENCODE)
-        s.width == 1 ? encode_cells<1>(k, s, mine, f) : encode_cells<2>(k, s, mine, f);
+        s.width == 1 ? encode_cells<1, CLASSES>(k, s, mine, f) : encode_cells<2, CLASSES>(k, s, mine, f);
     else
-        s.width == 1 ? decode_cells<1>(k, s, mine, f) : decode_cells<2>(k, s, mine, f);
+        s.width == 1 ? decode_cells<1, CLASSES>(k, s, mine, f) : decode_cells<2, CLASSES>(k, s, mine, f);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
@@ -414,6 +419,7 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
     *nblocks = 0;
     for (; k.nsteps < n && k.nsteps < STEPS && table + c->nbands * FLOE_INTERP_CLASSES <= TABLE; k.nsteps++, c++) {
         step_codes &s = k.step[k.nsteps] = step_of(*c, stride, all);
+        k.nclasses = s.nclasses > k.nclasses ? s.nclasses : k.nclasses;
         s.table = table;
         s.block = *nblocks;
         *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div((uint64_t)s.ntasks * s.lanes, THREADS), most), 1);
@@ -423,12 +429,13 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
     return k.nsteps;
 }
 
-int launch(void (*kernel)(const coding), const floe_wavelet_dev_codes *c, uint32_t n, bool all, void *stream)
+using kernel = void(const coding);
+int launch(kernel *few, kernel *many, const floe_wavelet_dev_codes *c, uint32_t n, bool all, void *stream)
 {
     for (uint32_t done = 0, nblocks; done < n;) {
         coding k = {};
         done += coding_of(c + done, n - done, all, k, &nblocks);
-        FLOE_LAUNCH(kernel, nblocks, THREADS, 0, (cudaStream_t)stream, k);
+        FLOE_LAUNCH((k.nclasses > FEW ? many : few), nblocks, THREADS, 0, (cudaStream_t)stream, k);
     }
     return (int)cudaGetLastError();
 }
@@ -437,15 +444,16 @@ int launch(void (*kernel)(const coding), const floe_wavelet_dev_codes *c, uint32
 
 int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_largest_kernel, c, n, false, stream);
+    return launch(wavelet_largest_kernel<FEW>, wavelet_largest_kernel<FLOE_INTERP_CLASSES>, c, n, false, stream);
 }
 
 int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_codes_kernel<true>, c, n, true, stream);
+    return launch(wavelet_codes_kernel<true, FEW>, wavelet_codes_kernel<true, FLOE_INTERP_CLASSES>, c, n, true, stream);
 }
 
 int FLOE_R(floe_wavelet_decode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_codes_kernel<false>, c, n, false, stream);
+    return launch(wavelet_codes_kernel<false, FEW>, wavelet_codes_kernel<false, FLOE_INTERP_CLASSES>, c, n, false,
+                  stream);
 }
