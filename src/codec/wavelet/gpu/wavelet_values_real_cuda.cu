@@ -13,6 +13,7 @@ namespace
 enum {
     THREADS = 256,
     AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* blocks of a processor, at least */
+    TAKE_AT_ONCE = 4,                       /* without logarithms */
     EACH = 8,                               /* values of a thread, which are loaded together */
     PIECE = 32 * FLOE_WARP                  /* of which a thread has a bit each */
 };
@@ -222,17 +223,19 @@ FLOE_DEV void leave(const findings &all_found, floe_wavelet_dev_found *to)
         atomicAdd(out, all[threadIdx.x]);
 }
 
-template <floe_wavelet_values_what WHAT, bool SEVERAL>
-__global__ void __launch_bounds__(THREADS, AT_ONCE) wavelet_values_kernel(const __grid_constant__ jobs all)
+/* MORE: of CHECK several arrays; of TAKE logarithms. */
+template <floe_wavelet_values_what WHAT, bool MORE>
+__global__ void __launch_bounds__(THREADS, WHAT == FLOE_WAVELET_VALUES_TAKE && !MORE ? TAKE_AT_ONCE : AT_ONCE)
+    wavelet_values_kernel(const __grid_constant__ jobs all)
 {
-    const job &j = all.of[SEVERAL ? blockIdx.y : 0];
+    const job &j = all.of[MORE ? blockIdx.y : 0];
     const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
     each_part(j, [&](const part &p) {
         if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
             check(j, p, found);
         } else if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE) {
-            j.log ? take<true>(j, p, found) : take<false>(j, p, found);
+            take<MORE>(j, p, found);
         } else {
             constexpr bool SHIFT = WHAT == FLOE_WAVELET_VALUES_SHIFT;
             for (uint32_t first = 0; first < p.n; first += EACH) {
@@ -268,9 +271,10 @@ template <floe_wavelet_values_what WHAT> void launch(const jobs &all, uint32_t n
 {
     const uint32_t nblocks = (uint32_t)floe_min64(floe_ceil_div(count, PIECE / FLOE_WARP / 2 * THREADS),
                                                   16 * floe_gpu_limits_cuda().processors);
-    constexpr bool CHECK = WHAT == FLOE_WAVELET_VALUES_CHECK; /* of trials, else one at a time */
-    if (CHECK && n > 1)
-        FLOE_LAUNCH((wavelet_values_kernel<WHAT, CHECK>), dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
+    constexpr bool CHECK = WHAT == FLOE_WAVELET_VALUES_CHECK, /* of trials, else one at a time */
+        MAY = CHECK || WHAT == FLOE_WAVELET_VALUES_TAKE;
+    if (MAY && (CHECK ? n > 1 : all.of[0].log))
+        FLOE_LAUNCH((wavelet_values_kernel<WHAT, MAY>), dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
     else
         FLOE_LAUNCH((wavelet_values_kernel<WHAT, false>), nblocks, THREADS, 0, (cudaStream_t)stream, all);
 }
