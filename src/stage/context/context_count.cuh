@@ -331,6 +331,36 @@ struct item_cursor {
     }
 };
 
+/* A token that raw bits come before waits for these. */
+struct waiting_token {
+    bool waits;
+    uint32_t bits;
+    floe_ans_symbol symbol;
+};
+
+/* Low words of states that are to leave: each has a bit of full. */
+struct leaving {
+    uint32_t words[ITEMS_AHEAD + 1], full;
+
+    __device__ __forceinline__ void put(uint32_t i, uint32_t &state, bool leaves)
+    {
+        words[i] = state;
+        full |= leaves ? 1u << i : 0;
+        state = leaves ? state >> 16 : state;
+    }
+    __device__ __forceinline__ void put_symbol(uint32_t i, uint32_t &state, floe_ans_symbol symbol, uint32_t bits)
+    {
+        put(i, state, floe_ans_is_full(state, symbol, bits));
+        state = floe_ans_put(state, symbol, bits);
+    }
+    __device__ __forceinline__ void put_raw(uint32_t i, uint32_t &state, uint32_t token)
+    {
+        const uint32_t nraw = floe_top_bit(token);
+        put(i, state, nraw && floe_ans_is_full_raw(state, nraw));
+        state = state << nraw | (token ^ 1u << nraw);
+    }
+};
+
 struct token_writer {
     const floe_context_job &job;
     const floe_ans_symbol *symbols; /* by token */
@@ -340,52 +370,48 @@ struct token_writer {
         return token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS;
     }
 
-    /* A token that raw bits come before waits for these. */
-    __device__ __forceinline__ void write_item(uint32_t token, uint32_t &waiting, floe_ans_writer &out) const
-    {
-        if (!waiting && token & TOKEN_RAW) {
-            waiting = token;
-            return;
-        }
-        if (waiting) {
-            const uint32_t nraw = floe_top_bit(token);
-            floe_ans_write_raw(out, token ^ 1u << nraw, nraw);
-            token = waiting ^ TOKEN_RAW;
-            waiting = 0;
-        }
-        floe_ans_write(out, true, symbols[token], bits_of(token));
-    }
-
-    __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, uint32_t &waiting,
+    /* States first: they are a chain, which need not wait until words have their places. */
+    __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                           floe_ans_writer &out) const
     {
+        const bool waited = waiting.waits;
+        floe_ans_symbol of[ITEMS_AHEAD];
+        leaving l = {};
         uint32_t all = 0;
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             all |= tokens[i];
         /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
-        if (waiting || all & TOKEN_RAW) {
+        if (!waited && !(all & TOKEN_RAW)) {
 #pragma unroll
             for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-                if (i < n)
-                    write_item(tokens[i], waiting, out);
-            return;
+                of[i] = symbols[tokens[i]];
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+                l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
+        } else {
+            const uint32_t last = TOKEN_VALUES + job.nvalues * FLOE_CONTEXT_VALUE_SYMBOLS - 1;
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+                of[i] = symbols[min(tokens[i] % TOKEN_RAW, last)]; /* of raw bits: any */
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS_AHEAD; i++) {
+                if (waiting.waits && i < n) {
+                    l.put_raw(i, out.state, tokens[i]);
+                    l.put_symbol(i + 1, out.state, waiting.symbol, waiting.bits);
+                    waiting.waits = false;
+                } else if (tokens[i] & TOKEN_RAW) {
+                    waiting = {true, bits_of(tokens[i] ^ TOKEN_RAW), of[i]};
+                } else {
+                    l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
+                }
+            }
         }
-        floe_ans_symbol of[ITEMS_AHEAD];
-        uint32_t words[ITEMS_AHEAD], full = 0; /* of states; a bit where one has left */
+        if (waited)
+            floe_ans_emit(out, l.full & 1, l.words[0]);
 #pragma unroll
-        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-            of[i] = symbols[tokens[i]];
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS_AHEAD; i++) { /* states first: they are a chain, which waits for no place */
-            words[i] = out.state;
-            const bool leaves = floe_ans_is_full(out.state, of[i], bits_of(tokens[i]));
-            full |= leaves ? 1u << i : 0;
-            out.state = floe_ans_put(leaves ? out.state >> 16 : out.state, of[i], bits_of(tokens[i]));
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-            floe_ans_emit(out, full >> i & 1, words[i]);
+        for (uint32_t i = 1; i <= ITEMS_AHEAD; i++)
+            floe_ans_emit(out, l.full >> i & 1, l.words[i]);
     }
 
     /* All windows of a chunk, last one first. False, with nothing written, where not all are kept. */
@@ -399,7 +425,8 @@ struct token_writer {
         if (!__all_sync(FLOE_ALL_LANES, kept))
             return false;
         item_cursor items = {windows, (const uint16_t *)job.tokens + lane, nwindows, 0, 0, 0, NULL, 0};
-        uint32_t now[ITEMS_AHEAD], waiting = 0;
+        waiting_token waiting = {};
+        uint32_t now[ITEMS_AHEAD];
         for (uint32_t n = items.load(now); n > 0;) {
             uint32_t next[ITEMS_AHEAD];
             const uint32_t some = items.load(next);

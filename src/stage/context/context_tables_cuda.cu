@@ -36,9 +36,8 @@ struct kind {
 
 struct table_shared {
     uint64_t best[TABLES + 1][THREADS / 4]; /* what the first j contexts cost with t tables, << 8 */
-    uint64_t total[FLOE_CONTEXT_VALUES + 1], total_of[FLOE_CONTEXT_VALUES]; /* symbols of the first j, and of one */
-    uint64_t cost;
-    uint32_t sums[MOST_SUMS];                      /* of the first j contexts */
+    uint64_t total[FLOE_CONTEXT_VALUES + 1], total_of[FLOE_CONTEXT_VALUES], cost; /* symbols of the first j; of one */
+    uint32_t sums[MOST_SUMS];                                                     /* of the first j contexts */
     uint32_t key[FLOE_CONTEXT_VALUES];             /* mean and number of a context; UINT32_MAX: it does not occur */
     uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of t + 1 tables begins */
     uint8_t order[FLOE_CONTEXT_VALUES];
@@ -48,22 +47,27 @@ struct table_shared {
 
 /* ---- contexts in their order ------------------------------------------------------------------------------------------- */
 
-/* The counts of all contexts; of some grids at a time all are on their way together. */
+/* The counts of all contexts. Those of four grids are on their way together: few conditions, or loads wait for each other. */
 FLOE_DEV void load_counts(const kind &k, table_shared *s)
 {
-    enum { ROWS = FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE / THREADS + 1, GRIDS = 4 };
-    const uint32_t symbol = threadIdx.x & (k.stride - 1);
-    const uint32_t c = threadIdx.x / k.stride, step = THREADS / k.stride, end = symbol < k.nsymbols ? k.most : 0;
-    uint32_t v[ROWS] = {};
-    for (uint32_t i = 0; i < k.several; i += GRIDS)
+    enum { ROWS = 4 /* of as many contexts as the block loads at once */, N = 4 * ROWS };
+    const uint32_t at = 4 * threadIdx.x, symbol = at & (k.stride - 1), c = at / k.stride, step = 4 * THREADS / k.stride;
+    uint32_t v[N] = {};
+    for (uint32_t i = 0; i < k.several; i += 4) {
+        uint4 of[N] = {};
 #pragma unroll
-        for (uint32_t x = 0; x < GRIDS * ROWS; x++)
-            if (c + x % ROWS * step < end && i + x / ROWS < k.several)
-                v[x % ROWS] += *(k.counts + threadIdx.x + x % ROWS * THREADS - (i + x / ROWS) * FLOE_CONTEXT_COUNTS);
+        for (uint32_t x = 0; x < N; x++)
+            if (c + x % ROWS * step < k.most)
+                of[x] = floe_load16_once(k.counts - min(i + x / ROWS, k.several - 1) * FLOE_CONTEXT_COUNTS + at +
+                                         x % ROWS * 4 * THREADS);
 #pragma unroll
-    for (uint32_t x = 0; x < ROWS; x++)
-        if (c + x * step < end)
-            s->sums[(c + x * step) * k.pitch() + symbol] = v[x];
+        for (uint32_t x = 0; x < 4 * N; x++)
+            v[x % N] += (i + x / N < k.several) * ((const uint32_t *)&of[x / N * ROWS + x % N / 4])[x % 4];
+    }
+#pragma unroll
+    for (uint32_t x = 0; x < N; x++)
+        if (c + x / 4 * step < k.most && symbol + x % 4 < k.nsymbols)
+            s->sums[(c + x / 4 * step) * k.pitch() + symbol + x % 4] = v[x];
     __syncthreads();
 }
 
@@ -80,7 +84,7 @@ template <class T> FLOE_DEV T sum_of_group(T v)
 FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
 {
     const uint32_t c = threadIdx.x / GROUP, row = min(c, k.ncontexts), is_first = threadIdx.x % GROUP == 0;
-    unsigned long long sum = 0, total = 0, upto = 0;
+    unsigned long long sum = 0, total = 0, upto = 0, before = 0;
     for (uint32_t i = floe_lane() % GROUP; i < k.nsymbols; i += GROUP) {
         const uint32_t count = s->sums[row * k.pitch() + i];
         sum += (unsigned long long)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
@@ -92,7 +96,6 @@ FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
     if (is_first && c < k.ncontexts)
         s->key[c] = key, s->total_of[c] = total;
     const uint32_t n = (uint32_t)__syncthreads_count(is_first && key != UINT32_MAX);
-    uint32_t before = 0;
     for (uint32_t d = threadIdx.x % GROUP; d < k.ncontexts; d += GROUP) {
         before += s->key[d] < key;
         upto += s->key[d] <= key ? s->total_of[d] : 0;
@@ -314,10 +317,9 @@ FLOE_DEV_COLD void build(const floe_context_job &job, uint32_t grid, uint32_t se
     if (threadIdx.x == 0)
         s->cost = values ? 0 : (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
     share_tables(k, s, to->table + (values ? g.nmasks : 0));
-    if (warp < s->ntables && values)
-        normalise(k, s, warp, to->value_freq[warp], to->value_code[warp], to->nused + TABLES + warp);
-    else if (warp < s->ntables)
-        normalise(k, s, warp, to->mask_freq[warp], to->mask_code[warp], to->nused + warp);
+    if (warp < s->ntables)
+        normalise(k, s, warp, values ? to->value_freq[warp] : to->mask_freq[warp],
+                  values ? to->value_code[warp] : to->mask_code[warp], to->nused + (values ? TABLES : 0) + warp);
     if (threadIdx.x == 0) {
         *(values ? &to->nvalues : &to->nmasks) = s->ntables;
         to->cost[values] = s->cost;
@@ -421,10 +423,8 @@ FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
     uint32_t *ntables = s->key, first = 0;
     for (uint32_t i = threadIdx.x; i < job.ngrids; i += THREADS) {
         const floe_context_dev_tables &t = job.tables[s->which[i]];
-        ntables[i] = 0;
-        if (i == 0 || s->which[i - 1] != s->which[i])
-            ntables[i] = max(t.nmasks + t.nvalues, 1u);
-        else
+        ntables[i] = i == 0 || s->which[i - 1] != s->which[i] ? max(t.nmasks + t.nvalues, 1u) : 0;
+        if (ntables[i] == 0)
             job.bytes[i].nbytes = 0;
     }
     __syncthreads();
