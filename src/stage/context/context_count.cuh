@@ -49,43 +49,51 @@ FLOE_DEV floe_context_dev_window *windows_of(const floe_context_job &job, const 
 struct token_keeper {
     const floe_context_job *job;
     floe_context_dev_window *windows; /* NULL: nothing is kept */
-    uint32_t at, end;                 /* room that the warp has, in items; end 0: none */
-    uint32_t first;                   /* item of the window */
+    uint32_t first, end;              /* room that the warp has, in items, from those of the window on; end 0: none */
+    uint16_t *to;                     /* the next item's token of this lane */
 
     /* A window of at most so many items. */
     __device__ __forceinline__ void begin(uint32_t most)
     {
-        if (windows && end - at < most) {
+        if (windows && end - first < most) {
             const uint64_t room = job->ntokens / ITEM_WORDS, share = floe_min64(room / ITEM_SLABS, ITEM_SLAB);
             const unsigned long long slab = floe_max64(share, most);
             unsigned long long begin = 0;
             if (floe_lane() == 0)
                 begin = atomicAdd((unsigned long long *)job->tokens_taken, slab * ITEM_WORDS) / ITEM_WORDS;
             begin = __shfl_sync(FLOE_ALL_LANES, begin, 0);
-            at = begin + slab > room ? 0 : (uint32_t)begin;
+            first = begin + slab > room ? 0 : (uint32_t)begin;
             end = begin + slab > room ? 0 : (uint32_t)(begin + slab);
         }
-        first = at;
+        to = end ? item(first) : NULL;
+    }
+    __device__ __forceinline__ uint16_t *item(uint32_t i) const
+    {
+        return (uint16_t *)job->tokens + (uint64_t)i * FLOE_WARP + floe_lane();
     }
     __device__ __forceinline__ void put(uint32_t token)
     {
-        if (end)
-            ((uint16_t *)job->tokens)[(uint64_t)at++ * FLOE_WARP + floe_lane()] = (uint16_t)token;
+        if (!end)
+            return;
+        *to = (uint16_t)token;
+        to += FLOE_WARP;
     }
-    /* raw: of lanes whose symbol has some, with a bit above them; else 1. */
-    __device__ __forceinline__ void put_value(uint32_t token, uint32_t raw)
+    /* Raw bits, of lanes whose symbol has some, have a bit above them; those of others are 1. */
+    __device__ __forceinline__ void put_value(uint32_t token, bool has_raw, uint32_t symbol, uint32_t size, bool sign)
     {
         if (!end)
             return;
-        const bool some = __any_sync(FLOE_ALL_LANES, raw > 1);
+        const bool some = __any_sync(FLOE_ALL_LANES, has_raw);
         if (some)
-            put(raw);
+            put(has_raw ? floe_context_raw(size, sign) | 1u << floe_context_nraw(symbol) : 1);
         put(token | (some ? TOKEN_RAW : 0));
     }
     __device__ __forceinline__ void end_window(uint32_t window)
     {
+        const uint32_t n = end ? (uint32_t)((to - item(first)) / FLOE_WARP) : 0;
         if (windows && floe_lane() == 0)
-            windows[window] = {end ? first : FLOE_CONTEXT_NOT_KEPT, at - first};
+            windows[window] = {end ? first : FLOE_CONTEXT_NOT_KEPT, n};
+        first += n;
     }
 };
 
@@ -128,7 +136,7 @@ struct counting {
             if (active)
                 atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
             keeper.put_value(active ? token_of_value(v.context, symbol) : TOKEN_NONE,
-                             active ? floe_context_raw(size, sign) | 1u << floe_context_nraw(symbol) : 1);
+                             active && symbol >= FLOE_CONTEXT_FIRST_RAW, symbol, size, sign);
         }
     }
 

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     if (!goes_on(job, &ticket))
         return;
     context_of_activity(contexts, [](uint32_t context) { return context; });
-    counting to = {contexts, counts, 0, {&job, NULL, 0, 0, 0}};
+    counting to = {contexts, counts, 0, {&job, NULL, 0, 0, NULL}};
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
