@@ -15,19 +15,18 @@ struct floe_ans_writer {
     uint16_t *at;
 };
 
-/* The low word of a state, where it leaves. */
-FLOE_DEV void floe_ans_emit(floe_ans_writer &w, bool leaves, uint32_t state)
+/* The low words of the states of these lanes. */
+FLOE_DEV void floe_ans_emit(floe_ans_writer &w, uint32_t lanes, uint32_t state)
 {
-    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, leaves);
     w.at -= __popc(lanes);
-    if (leaves)
+    if (lanes >> floe_lane() & 1)
         w.at[__popc(lanes & floe_lanes_below())] = (uint16_t)state;
 }
 
 FLOE_DEV void floe_ans_write(floe_ans_writer &w, bool active, floe_ans_symbol s, uint32_t bits)
 {
     const bool full = active && floe_ans_is_full(w.state, s, bits);
-    floe_ans_emit(w, full, w.state);
+    floe_ans_emit(w, __ballot_sync(FLOE_ALL_LANES, full), w.state);
     if (active)
         w.state = floe_ans_put(full ? w.state >> 16 : w.state, s, bits);
 }
@@ -38,7 +37,7 @@ FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbit
     if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
         return;
     const bool full = nbits && floe_ans_is_full_raw(w.state, nbits);
-    floe_ans_emit(w, full, w.state);
+    floe_ans_emit(w, __ballot_sync(FLOE_ALL_LANES, full), w.state);
     if (nbits)
         w.state = (full ? w.state >> 16 : w.state) << nbits | raw;
 }

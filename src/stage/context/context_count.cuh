@@ -346,14 +346,14 @@ struct waiting_token {
     floe_ans_symbol symbol;
 };
 
-/* Low words of states that are to leave: each has a bit of full. */
+/* Low words of states that are to leave, and of which lanes. */
 struct leaving {
-    uint32_t words[ITEMS_AHEAD + 1], full;
+    uint32_t words[ITEMS_AHEAD + 1], lanes[ITEMS_AHEAD + 1];
 
     __device__ __forceinline__ void put(uint32_t i, uint32_t &state, bool leaves)
     {
         words[i] = state;
-        full |= leaves ? 1u << i : 0;
+        lanes[i] = __ballot_sync(FLOE_ALL_LANES, leaves);
         state = leaves ? state >> 16 : state;
     }
     __device__ __forceinline__ void put_symbol(uint32_t i, uint32_t &state, floe_ans_symbol symbol, uint32_t bits)
@@ -378,48 +378,61 @@ struct token_writer {
         return token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS;
     }
 
-    /* States first: they are a chain, which need not wait until words have their places. */
+    /* Items without raw bits. States first: they are a chain, which need not wait until words have their places. */
+    __device__ __forceinline__ void write_plain(const uint32_t *tokens, floe_ans_writer &out) const
+    {
+        floe_ans_symbol of[ITEMS_AHEAD];
+        leaving l;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            of[i] = symbols[tokens[i]];
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            l.put_symbol(i, out.state, of[i], bits_of(tokens[i]));
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            floe_ans_emit(out, l.lanes[i], l.words[i]);
+    }
+
+    /* Raw bits leave in place of their symbol, which has to wait, and that behind them. */
+    __device__ __forceinline__ void write_mixed(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
+                                                floe_ans_writer &out) const
+    {
+        const uint32_t last = TOKEN_VALUES + job.nvalues * FLOE_CONTEXT_VALUE_SYMBOLS - 1;
+        floe_ans_symbol of[ITEMS_AHEAD];
+        leaving l = {};
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            of[i] = symbols[min(tokens[i] % TOKEN_RAW, last)]; /* of raw bits: any */
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++) {
+            if (waiting.waits && i < n) {
+                l.put_raw(i, out.state, tokens[i]);
+                l.put_symbol(i + 1, out.state, waiting.symbol, waiting.bits);
+                waiting.waits = false;
+            } else if (tokens[i] & TOKEN_RAW) {
+                waiting = {true, bits_of(tokens[i] ^ TOKEN_RAW), of[i]};
+            } else {
+                l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
+            }
+        }
+#pragma unroll
+        for (uint32_t i = 0; i <= ITEMS_AHEAD; i++)
+            floe_ans_emit(out, l.lanes[i], l.words[i]);
+    }
+
+    /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
     __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                           floe_ans_writer &out) const
     {
-        const bool waited = waiting.waits;
-        floe_ans_symbol of[ITEMS_AHEAD];
-        leaving l = {};
         uint32_t all = 0;
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             all |= tokens[i];
-        /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
-        if (!waited && !(all & TOKEN_RAW)) {
-#pragma unroll
-            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-                of[i] = symbols[tokens[i]];
-#pragma unroll
-            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-                l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
-        } else {
-            const uint32_t last = TOKEN_VALUES + job.nvalues * FLOE_CONTEXT_VALUE_SYMBOLS - 1;
-#pragma unroll
-            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-                of[i] = symbols[min(tokens[i] % TOKEN_RAW, last)]; /* of raw bits: any */
-#pragma unroll
-            for (uint32_t i = 0; i < ITEMS_AHEAD; i++) {
-                if (waiting.waits && i < n) {
-                    l.put_raw(i, out.state, tokens[i]);
-                    l.put_symbol(i + 1, out.state, waiting.symbol, waiting.bits);
-                    waiting.waits = false;
-                } else if (tokens[i] & TOKEN_RAW) {
-                    waiting = {true, bits_of(tokens[i] ^ TOKEN_RAW), of[i]};
-                } else {
-                    l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
-                }
-            }
-        }
-        if (waited)
-            floe_ans_emit(out, l.full & 1, l.words[0]);
-#pragma unroll
-        for (uint32_t i = 1; i <= ITEMS_AHEAD; i++)
-            floe_ans_emit(out, l.full >> i & 1, l.words[i]);
+        if (waiting.waits || all & TOKEN_RAW)
+            write_mixed(tokens, n, waiting, out);
+        else
+            write_plain(tokens, out);
     }
 
     /* All windows of a chunk, last one first. False, with nothing written, where not all are kept. */
