@@ -38,12 +38,13 @@ static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uin
     c->step.mean = s->mean;
     c->step.width = s->wide[level] ? 2 : 1;
     memcpy(c->step.fine, n, sizeof c->step.fine);
-    floe_interp_coding_lay(c);
+    floe_interp_coarsen(&c->step);
     memcpy(n, c->step.coarse, sizeof c->step.coarse);
 }
 
 /* A level of four axes is two steps: the finer one has the last three. */
-void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, floe_interp_plan *plan)
+void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+                            floe_interp_plan *plan)
 {
     uint64_t n[FLOE_INTERP_RANK];
     memcpy(n, shape, sizeof n);
@@ -56,12 +57,21 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             if (n[a] > FLOE_INTERP_ENDS && s->start[a] != FLOE_INTERP_NEVER && s->start[a] <= level)
                 axis[naxes++] = a;
+        if (naxes == 0 && level >= FLOE_INTERP_NEVER)
+            break;
         const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
         if (naxes)
             add_step(plan, s, level, axis + first, naxes - first, n);
         if (first)
             add_step(plan, s, level, axis, first, n);
     }
+}
+
+void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, floe_interp_plan *plan)
+{
+    floe_interp_plan_steps(shape, s, plan);
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        floe_interp_coding_lay(&plan->steps[i]);
 }
 
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK])

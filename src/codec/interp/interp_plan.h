@@ -61,9 +61,11 @@ typedef struct floe_interp_plan {
 
 /* Everything natural, sequential, from level 0 on. */
 floe_interp_structure floe_interp_structure_default(void);
-/* Steps of a structure, without those of the quantizer. */
+/* Steps of a structure, without those of the quantizer; and without grids. */
 void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
                          floe_interp_plan *plan);
+void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+                            floe_interp_plan *plan);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
 

@@ -44,6 +44,7 @@ typedef struct tuner {
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
     floe_context_tally tally[FLOE_INTERP_LEVELS];
     uint32_t nlevels, ndone, nall;
+    bool planned; /* as the trial is, by the structure that is tried */
     floe_interp_structure structures[TRIALS];
     floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
 } tuner;
@@ -112,18 +113,19 @@ static const floe_context_tally *tally_of(tuner *t, const floe_interp_structure 
         else
             floe_interp_trial_tally(t->e, t->trial, t->nboxes, s, t->tallies[i]);
         t->ndone = t->nall;
+        t->planned = false; /* the trial has had those of others */
     }
     return t->tallies[i];
 }
 
-/* The plan of the field that boxes are of. */
+/* The plan of the field that boxes are of, without grids. */
 static void plan_field(const tuner *t, const floe_interp_structure *s, floe_interp_plan *whole)
 {
     const floe_codec_boxes *boxes = t->e->boxes;
     uint64_t shape[FLOE_INTERP_RANK];
     if (!boxes || !floe_interp_shape_of(boxes->rank, boxes->shape, shape))
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
-    floe_interp_plan_of(shape, s, whole);
+    floe_interp_plan_steps(shape, s, whole);
 }
 
 /* The boxes' share of the field's anchors. */
@@ -141,6 +143,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
 {
     uint64_t sum = 0;
     floe_interp_trial_plan(t->e, s, t->trial);
+    t->planned = true;
     add_levels(t);
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
@@ -149,8 +152,9 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
         sum += t->bits[l];
     }
-    floe_interp_trial_plan(t->e, s, t->trial);
     const floe_interp_plan *p = &t->trial->chunk.plan;
+    if (!t->planned)
+        floe_interp_trial_plan(t->e, s, t->trial);
     if (p->nsteps == 0)
         return 0;
     const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
@@ -564,10 +568,11 @@ static double price(tuner *t, const floe_interp_structure *s)
     try_structure(t, s);
     price_levels(t, each);
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
-    for (uint32_t i = 0; i < field.nsteps; i++)
-        bits += 8 * (double)((field.steps[i].level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) +
-                             4 * field.steps[i].grid.piece[2]) +
-                each[field.steps[i].level] * t->e->share * (double)floe_interp_codes(&field.steps[i].step);
+    for (floe_interp_coding *c = field.steps; c < field.steps + field.nsteps; c++) {
+        floe_interp_coding_lay(c);
+        bits += 8 * (double)((c->level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) + 4 * c->grid.piece[2]) +
+                each[c->level] * t->e->share * (double)floe_interp_codes(&c->step);
+    }
     return bits / (double)floe_interp_points(field.shape);
 }
 

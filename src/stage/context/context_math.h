@@ -129,9 +129,9 @@ typedef struct floe_context_grid {
 
 FLOE_HD void floe_context_cut(floe_context_grid *g, int axis, uint64_t most)
 {
-    const uint64_t n = g->size[axis], count = floe_ceil_div(n, most ? most : 1);
-    g->piece[axis] = (uint32_t)floe_ceil_div(n, count);
-    g->count[axis] = floe_ceil_div(n, g->piece[axis]);
+    const uint64_t n = g->size[axis], count = n <= most ? 1 : floe_ceil_div(n, most ? most : 1);
+    g->piece[axis] = (uint32_t)(count == 1 ? n : floe_ceil_div(n, count));
+    g->count[axis] = count == 1 ? 1 : floe_ceil_div(n, g->piece[axis]);
 }
 
 /* Chunks of at most `most` rows, of as few planes as have them; or, deep, of more planes, for contexts that look at the one before.

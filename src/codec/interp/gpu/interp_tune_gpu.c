@@ -94,7 +94,7 @@ floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64
 {
     const floe_interp_structure first = floe_interp_structure_default();
     floe_interp_plan plan;
-    floe_interp_plan_of(shape, &first, &plan);
+    floe_interp_plan_steps(shape, &first, &plan);
     return floe_interp_gpu_thin(t, &plan, stream, err);
 }
 
