@@ -97,16 +97,21 @@ floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const floe_reso
     return FLOE_OK;
 }
 
-floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
-                                    void *stream, floe_error *err)
+floe_status floe_codec_request_params(const floe_codec_encode *e, void *stream, floe_error *err)
 {
     floe_codec_gather job = {.to = e->cuda->fetched};
-    add_piece(&job, 0, e->params, sizeof *params);
-    add_piece(&job, sizeof *params, e->status, sizeof *status);
+    add_piece(&job, 0, e->params, sizeof(floe_codec_params));
+    add_piece(&job, sizeof(floe_codec_params), e->status, sizeof *e->status);
     FLOE_CUDA(err, floe_codec_gather_cuda(&job, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
+                                   void *stream, floe_error *err)
+{
     FLOE_CUDA(err, cudaStreamSynchronize(stream));
-    memcpy(params, job.to, sizeof *params);
-    memcpy(status, (const uint8_t *)job.to + sizeof *params, sizeof *status);
+    memcpy(params, e->cuda->fetched, sizeof *params);
+    memcpy(status, (const uint8_t *)e->cuda->fetched + sizeof *params, sizeof *status);
     return FLOE_OK;
 }
 

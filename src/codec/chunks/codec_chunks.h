@@ -38,9 +38,10 @@ floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint6
 floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
                                      floe_error *err);
 
-/* Params, and the call's status. Waits. */
-floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
-                                    void *stream, floe_error *err);
+/* Params, and the call's status, are on their way; taking them waits for the stream. */
+floe_status floe_codec_request_params(const floe_codec_encode *e, void *stream, floe_error *err);
+floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
+                                   void *stream, floe_error *err);
 
 /* Chunk number `index` of the field. */
 floe_field floe_codec_cut(const floe_codec_encode *e, uint64_t index);

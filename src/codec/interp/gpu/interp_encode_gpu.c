@@ -136,12 +136,14 @@ static floe_status choose_plan(encoding *e)
 /* Parameters, a plan and its lattices, as far as there are. */
 static floe_status begin_values(encoding *e)
 {
+    if (e->fetched) /* before thinning takes all processors */
+        FLOE_TRY(floe_codec_request_params(e->call, e->stream, e->err));
     FLOE_TRY(floe_cuda_fork(&e->cuda, e->stream, e->err));
     floe_status s = e->call->mode == FLOE_BOUND_LOSSLESS || e->call->mode == FLOE_BOUND_PWREL
                         ? FLOE_OK /* anchors of logarithms have errors, which would be those of another structure */
                         : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->cuda.side, e->err);
     if (s == FLOE_OK && e->fetched)
-        s = floe_codec_fetch_params(e->call, e->fetched, &e->status, e->stream, e->err);
+        s = floe_codec_take_params(e->call, e->fetched, &e->status, e->stream, e->err);
     const bool chooses = s == FLOE_OK && e->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
     if (chooses)
         s = choose_plan(e);
