@@ -7,6 +7,8 @@
 #include "stage/interp/interp.h"
 #include "stage/interp/interp_cuda.h"
 
+#define FILL 1e9
+
 typedef struct sample {
     floe_dtype dtype;
     uint64_t fine[FLOE_INTERP_RANK];
@@ -15,6 +17,8 @@ typedef struct sample {
 } sample;
 
 static const sample samples[] = {
+    {FLOE_F32, {1, 20, 38, 256}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F64, {2, 14, 20, 140}, 3, {1, 2, 3}, FLOE_INTERP_NOT_A_KNOT, 1, false, false, true, false},
     {FLOE_F32, {1, 9, 22, 61}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
     {FLOE_F32, {3, 8, 17, 128}, 3, {1, 2, 3}, FLOE_INTERP_NOT_A_KNOT, 2, false, false, false, false},
     {FLOE_F64, {2, 19, 18, 64}, 3, {1, 2, 3}, FLOE_INTERP_LINEAR, 1, false, false, true, false},
@@ -78,13 +82,23 @@ static void twin_free(twin *t)
     free(t->host);
 }
 
-static void fill(const sample *s, const twin *t, uint64_t seed, bool special)
+/* Smooth but for some noise: points of the lattice of this shape, which lie so far apart in the field. One of `every` is anything. */
+static void fill(const sample *s, const twin *t, const uint64_t *shape, const uint64_t *far, uint64_t seed,
+                 uint64_t every)
 {
     uint64_t state = seed;
     for (uint64_t i = 0; i < t->nbytes / floe_dtype_size(s->dtype); i++) {
-        const uint64_t dice = special ? hostile_below(&state, 60) : 60;
-        const double v = sin((double)i * 0.07) * 3 + hostile_uniform(&state) * 0.2;
-        hostile_put(s->dtype, t->host, (int64_t)i, hostile_bits(s->dtype, dice == 0 ? NAN : dice == 1 ? 1e9 : v));
+        uint64_t at[FLOE_INTERP_RANK], bits;
+        floe_interp_point_of(shape, i, at);
+        const double place = 0.11 * (double)(at[3] * far[3]) + 0.07 * (double)(at[2] * far[2]) +
+                             0.05 * (double)(at[1] * far[1]) + (double)(at[0] * far[0]);
+        bits = hostile_bits(s->dtype, sin(place) * 3 + hostile_uniform(&state) * 0.02);
+        if (every && hostile_below(&state, every) == 0)
+            bits = hostile_below(&state, 3) ? hostile_special(s->dtype, hostile_random(&state))
+                                            : hostile_bits(s->dtype, FILL);
+        if (every && !s->last && !isfinite(hostile_value(s->dtype, bits))) /* clean already */
+            bits = hostile_bits(s->dtype, NAN);
+        hostile_put(s->dtype, t->host, (int64_t)i, bits);
     }
     twin_send(t);
 }
@@ -111,7 +125,7 @@ static void cpu_do(const sample *s, bool encode, const floe_interp_job *job, flo
     free(scratch);
 }
 
-static void a_step(const sample *s, uint64_t seed)
+static void a_step(const sample *s, uint64_t seed, uint64_t every)
 {
     floe_interp_step step = {.naxes = s->naxes, .predictor = s->predictor, .mean = s->mean, .width = s->width};
     step.step = s->dtype == FLOE_F32 ? (double)0.01f : 0.01;
@@ -127,15 +141,18 @@ static void a_step(const sample *s, uint64_t seed)
     floe_interp_found found = {.squares = 0};
     CU(cudaMalloc((void **)&dev_found, sizeof *dev_found));
     CU(cudaMemset(dev_found, 0, sizeof *dev_found));
-    fill(s, &coarse, seed, false);
-    fill(s, &original, seed + 1, true);
+    uint64_t far[FLOE_INTERP_RANK], near[] = {1, 1, 1, 1};
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        far[a] = floe_interp_is_active(&step, a) ? 2 : 1;
+    fill(s, &coarse, step.coarse, far, seed, 0);
+    fill(s, &original, s->fine, near, seed + 1, every);
     floe_interp_job job = {
         .step = &step, .coarse = coarse.host, .records = records.host, .last = s->last, .tolerance = 0.0049};
     job.domain = s->log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.fine = floe_interp_view_lattice(fine.host, s->fine);
     job.original = job.values = floe_interp_view_lattice(original.host, s->fine);
     job.apart = apart.host;
-    job.fill = floe_dtype_sign(s->dtype);
+    job.fill = every % 2 ? hostile_bits(s->dtype, FILL) : floe_dtype_sign(s->dtype);
     job.squares = s->squares;
     floe_interp_dev_job dev = {.step = step,
                                .coarse = coarse.dev,
@@ -157,11 +174,6 @@ static void a_step(const sample *s, uint64_t seed)
         job.hi[a] = job.field[a] = dev.hi[a] = s->fine[a];
         job.unit[a] = dev.unit[a] = 1;
     }
-    if (!s->last) /* clean already */
-        for (uint64_t i = 0; i < original.nbytes / size; i++)
-            if (hostile_value(s->dtype, hostile_get(s->dtype, original.host, (int64_t)i)) == 1e9)
-                hostile_put(s->dtype, original.host, (int64_t)i, hostile_bits(s->dtype, NAN));
-    twin_send(&original);
     cpu_do(s, true, &job, &found);
     CU(gpu_do(s->dtype == FLOE_F32, true, &dev, &check));
     CU(cudaDeviceSynchronize());
@@ -197,8 +209,10 @@ static void a_step(const sample *s, uint64_t seed)
 static void steps(void **unused)
 {
     (void)unused;
+    static const uint64_t rates[] = {0, 60, 61, 5000, 50001}; /* odd: with a fill value */
     for (size_t i = 0; i < HOSTILE_COUNT(samples); i++)
-        a_step(&samples[i], i);
+        for (size_t k = 0; k < HOSTILE_COUNT(rates); k++)
+            a_step(&samples[i], i + 100 * k, rates[k]);
 }
 
 int main(void)
