@@ -394,7 +394,7 @@ struct token_writer {
             floe_ans_emit(out, l.lanes[i], l.words[i]);
     }
 
-    /* Raw bits leave in place of their symbol, which has to wait, and that behind them. */
+    /* A symbol waits for its raw bits, which come next; what leaves for them takes its place, and what leaves for it theirs. */
     __device__ __forceinline__ void write_mixed(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                                 floe_ans_writer &out) const
     {
