@@ -166,8 +166,6 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
                "no room for a trial");
     FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
-    if (job->looks)
-        FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, stream));
     FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
     FLOE_TRY(floe_codec_fetch(&found, m->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
                               stream, y->err));
@@ -180,6 +178,15 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     return FLOE_OK;
 }
 
+/* While the host plans trials. */
+static floe_status start_look(const trying *y)
+{
+    const floe_interp_trials_job *job = &y->job;
+    if (job->looks)
+        FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, y->t->stream));
+    return FLOE_OK;
+}
+
 static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies)
 {
     trying *y = user;
@@ -187,6 +194,8 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     y->job.look = floe_interp_trial_look(y->e, y->job.part, nboxes);
     static_assert(sizeof y->job.at == sizeof y->e->box_at, "as many boxes");
     memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
+    if (y->status == FLOE_OK)
+        y->status = start_look(y);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
         y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
