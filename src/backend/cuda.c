@@ -50,11 +50,13 @@ static floe_status device_fits(int device, floe_error *err)
 
 static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
+    int first;
     FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
                "the device workspace lies in host memory, out of the GPU's reach");
     FLOE_CUDA(err, cudaMallocHost(&cuda->fetched, FLOE_CUDA_FETCHED_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
-    FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
+    FLOE_CUDA(err, cudaDeviceGetStreamPriorityRange(NULL, &first));
+    FLOE_CUDA(err, cudaStreamCreateWithPriority((cudaStream_t *)&cuda->side, cudaStreamNonBlocking, first));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
     /* cudaMemset would wait for nothing, and the caller's stream perhaps not for it */

@@ -27,7 +27,7 @@ typedef struct floe_cuda {
     bool caller_owns;
     void *fetched; /* pinned host memory, FLOE_CUDA_FETCHED_NBYTES; kernels may write there, too */
     void *state;   /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
-    /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join; cudaEvent_t */
+    /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join, whose kernels come first; cudaEvent_t */
     void *side, *forked, *joined;
     uint32_t granted; /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
 } floe_cuda;

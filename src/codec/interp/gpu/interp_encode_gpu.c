@@ -129,11 +129,11 @@ static floe_status choose_plan(encoding *e)
     e->check.log = known.mode == FLOE_BOUND_PWREL;
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
-    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->stream};
+    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->cuda.side};
     return floe_interp_gpu_choose(&tuning, e->check.shape, &e->chunk, e->err);
 }
 
-/* Parameters, a plan and its lattices, as far as there are. */
+/* Parameters, a plan and its lattices, as far as there are. What the host waits for is on the side, and thinning goes on beside it. */
 static floe_status begin_values(encoding *e)
 {
     if (e->fetched) /* before thinning takes all processors */
@@ -141,9 +141,9 @@ static floe_status begin_values(encoding *e)
     FLOE_TRY(floe_cuda_fork(&e->cuda, e->stream, e->err));
     floe_status s = e->call->mode == FLOE_BOUND_LOSSLESS || e->call->mode == FLOE_BOUND_PWREL
                         ? FLOE_OK /* anchors of logarithms have errors, which would be those of another structure */
-                        : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->cuda.side, e->err);
+                        : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->stream, e->err);
     if (s == FLOE_OK && e->fetched)
-        s = floe_codec_take_params(e->call, e->fetched, &e->status, e->stream, e->err);
+        s = floe_codec_take_params(e->call, e->fetched, &e->status, e->cuda.side, e->err);
     const bool chooses = s == FLOE_OK && e->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
     if (chooses)
         s = choose_plan(e);
