@@ -13,6 +13,7 @@
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
+    MANY_CHUNKS = 2048,
     CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */
 };
 
@@ -273,13 +274,19 @@ static bool gather(decoding *d, gathering *g)
     return good;
 }
 
-static floe_status decode_array(decoding *d, const gathering *g)
+static floe_status decode_steps(const decoding *d, const gathering *g)
+{
+    if (g->steps.ngrids)
+        FLOE_CUDA(d->k->err, floe_context_decode_cuda(&g->steps, d->k->stream));
+    return FLOE_OK;
+}
+
+/* Steps are decoded already. */
+static floe_status lift_array(decoding *d, const gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_gpu_turns turns = {
         p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, NULL};
-    if (g->steps.ngrids)
-        FLOE_CUDA(d->k->err, floe_context_decode_cuda(&g->steps, d->k->stream));
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g->grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
@@ -295,17 +302,21 @@ static floe_status decode_marks(const decoding *d, const gathering *g)
     return FLOE_OK;
 }
 
-/* Marks, beside the array. */
+/* Marks beside steps, or, where these have enough entropy chunks for all processors, beside the passes behind them. */
 static floe_status decode_both(decoding *d, const gathering *g)
 {
     const floe_cuda *cuda = d->k->call->cuda;
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED, first = g->steps.nchunks >= MANY_CHUNKS || !g->marks.ngrids;
+    if (first)
+        FLOE_TRY(decode_steps(d, g));
     if (g->marks.ngrids == 0)
-        return coded ? decode_array(d, g) : FLOE_OK;
+        return coded ? lift_array(d, g) : FLOE_OK;
     FLOE_TRY(floe_cuda_fork(cuda, d->k->stream, d->k->err));
-    floe_status status = coded ? decode_array(d, g) : FLOE_OK;
+    floe_status status = first ? FLOE_OK : decode_steps(d, g);
     if (status == FLOE_OK)
         status = decode_marks(d, g);
+    if (status == FLOE_OK && coded)
+        status = lift_array(d, g);
     return floe_cuda_join(cuda, d->k->stream, status, d->k->err);
 }
 
