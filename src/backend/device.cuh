@@ -127,16 +127,6 @@ FLOE_DEV void floe_store_shared_state(uint64_t *p, uint64_t v)
 #endif
 }
 
-/* Brings 128 bytes near that will be read soon: to L2. */
-FLOE_DEV void floe_prefetch(const void *p)
-{
-#ifdef FLOE_EMULATED
-    (void)*(const volatile char *)p;
-#else
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-#endif
-}
-
 /* 16 bytes that are read once: past L1. */
 FLOE_DEV uint4 floe_load16_once(const void *p)
 {

@@ -471,8 +471,8 @@ FLOE_DEV void prefetch_originals(const march &m, const place &p, int32_t k)
                   x = 2 * (p.cell - (lane - 1) * CELLS) + lane % LINES * LINE;
     const int64_t *stride = m.job.original.stride;
     if (z < p.nz && y < p.ny && x < p.nx)
-        floe_prefetch((const floe_real *)m.job.original.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] +
-                      x);
+        floe_prefetch_far((const floe_real *)m.job.original.data + p.plane0 * stride[0] + z * stride[1] +
+                          y * stride[2] + x);
 }
 
 template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, const place &p, encoder &e)
