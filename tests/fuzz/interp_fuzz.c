@@ -21,7 +21,7 @@ static void entropy_chunk(const uint8_t *p, const uint8_t *data, size_t nbytes)
     static floe_context_decoder decoder;
     static uint8_t records[2][40 * 32 * 16];
     const floe_context_spec spec = {p[2] % 3, 1u << p[3] % 4, p[4] & 1};
-    const floe_context_grid grid = floe_context_grid_of(4, 10, 1 + p[5] % 32, 40, false);
+    const floe_context_grid grid = floe_context_grid_of(4, 10, 1 + p[5] % 32, 40, 40);
     const floe_context_chunk chunk = floe_context_chunk_of(&grid, 0);
     const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
     floe_context_tables tables;

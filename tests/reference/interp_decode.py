@@ -167,9 +167,9 @@ def read_tables(r, spec):
 class Grid:
     """Records, and how they are cut."""
 
-    def __init__(self, planes, rows, columns, most, deep=False):
+    def __init__(self, planes, rows, columns, most, of_plane):
         self.size = planes, rows, columns
-        pieces = [0, self.piece(rows, min(most, 64) if deep else most), self.piece(columns, 32)]
+        pieces = [0, self.piece(rows, min(most, of_plane)), self.piece(columns, 32)]
         pieces[0] = self.piece(planes, most // pieces[1])
         self.pieces = pieces
 
@@ -178,12 +178,12 @@ class Grid:
         return ceil_div(n, ceil_div(n, most))
 
     @classmethod
-    def laid(cls, planes, rows, columns, most, deep=False):
+    def laid(cls, planes, rows, columns, most, of_plane):
         if planes * rows >= 64 or columns == 1:
-            return cls(planes, rows, columns, most, deep)
+            return cls(planes, rows, columns, most, of_plane)
         n = planes * rows * columns
         wide = min(32, ceil_div(n, 64))
-        return cls(1, ceil_div(n, wide), wide, most)
+        return cls(1, ceil_div(n, wide), wide, most, most)
 
     def chunks(self):
         """Numbers of records: rows of each chunk, as lists of lanes."""
@@ -305,7 +305,7 @@ class Step:
              isfinite(self.step), "interp: a step that cannot be")
         self.coarse = [ceil_div(n, 2) if a in self.axes else n for a, n in enumerate(fine)]
         c, self.row = self.coarse, ceil_div(self.coarse[3] << len(self.axes), 8)
-        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1 << rows, self.spec.planes)
+        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1 << rows, 64 if self.spec.planes else 1 << rows)
 
     def weights(self, g, n):
         if g + 1 >= n:
@@ -459,7 +459,7 @@ class InterpChunk:
     def mask(self, axes):
         r, s, spec = self.r, self.shape, Spec(0, 1, 0)
         row = ceil_div(s[3], 7)
-        grid = Grid.laid(s[0] * s[1], s[2], row, 1024)
+        grid = Grid.laid(s[0] * s[1], s[2], row, 1024, 1024)
         inner = Reader(r.take(r.number(2)))
         tables = read_tables(inner, spec)
         need(inner.at == len(inner.data), "interp: tables of another size")

@@ -58,13 +58,20 @@ class Bits:
         return n
 
 
+def grid_of(version, shorter, planes, rows, columns):
+    need(shorter <= (0, 3, 3, 4)[version - 1], "wavelet: entropy chunks that cannot be")
+    most, side = 1024 >> shorter, 1
+    while side * side < most:
+        side *= 2
+    return Grid.laid(planes, rows, columns, most, most // min(planes, most // side) if version > 3 else 64)
+
+
 class Step:
     """A step, from its bytes; fine is its fine lattice."""
 
     def __init__(self, r, version, fine):
         axes, how = r.number(1), r.number(1)
         width, shorter = how & 3, how >> 2
-        need(shorter <= (3 if version > 1 else 0), "wavelet: a step that cannot be")
         self.fine, self.axes = fine, [axes >> 2 + 2 * i & 3 for i in range(axes & 3)]
         need(self.axes and axes >> 2 + 2 * len(self.axes) == 0 and len(set(self.axes)) == len(self.axes) and
              all(fine[a] > 1 for a in self.axes) and width in (1, 2), "wavelet: a step that cannot be")
@@ -73,7 +80,7 @@ class Step:
         self.spec = Spec(width, 1, 1)
         self.coarse = [ceil_div(n, 2) if a in self.axes else n for a, n in enumerate(fine)]
         c, self.row = self.coarse, ceil_div(self.coarse[3] << len(self.axes), 8)
-        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1024 >> shorter, True)
+        self.grid = grid_of(version, shorter, c[0] * c[1], c[2], self.row)
 
 
 class WaveletChunk:
@@ -91,8 +98,8 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] in (1, 2, 3) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
-             h[7] < 4 and h[8] <= 56 and h[10] < (16 if h[0] > 1 else 1) and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
+        need(h[0] in (1, 2, 3, 4) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256)[h[0] - 1] and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:
@@ -102,8 +109,9 @@ class WaveletChunk:
         mask = (1 << 8 * self.size) - 1
         if h[1] == 0:
             self.array(h[2], h[8], signed(h[9]))
-        corrections = self.marks(h[10] & 3) if h[6] & 1 else [0] * self.n
-        kinds = self.marks(h[10] >> 2) if h[6] & 2 else [0] * self.n
+        nbits = 4 if h[0] > 3 else 2
+        corrections = self.marks(h[10] & (1 << nbits) - 1) if h[6] & 1 else [0] * self.n
+        kinds = self.marks(h[10] >> nbits) if h[6] & 2 else [0] * self.n
         apart = prod(self.shape[self.slowest + 1:])
         for i in range(apart, self.n if h[6] & 4 else 0):
             kinds[i] = (kinds[i] + kinds[i - apart] + 128) % 256 - 128
@@ -187,7 +195,7 @@ class WaveletChunk:
         """A code for each value."""
         s = self.shape
         row = ceil_div(s[3], 7)
-        records, _ = self.records(Spec(1, 1, 1), Grid.laid(s[0] * s[1], s[2], row, 1024 >> shorter, True), None)
+        records, _ = self.records(Spec(1, 1, 1), grid_of(self.version, shorter, s[0] * s[1], s[2], row), None)
         return [records[i * row + x // 7][x % 7] for i in range(prod(s[:3])) for x in range(s[3])]
 
     # ---- the array

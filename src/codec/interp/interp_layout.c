@@ -9,7 +9,7 @@ const floe_context_spec floe_interp_mask_spec = {.width = 0, .window = 1, .plane
 floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK])
 {
     return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_ceil_div(shape[3], FLOE_INTERP_MASK_CELLS),
-                               FLOE_INTERP_MASK_ROWS, false);
+                               FLOE_INTERP_MASK_ROWS, FLOE_INTERP_MASK_ROWS);
 }
 
 /* ---- write ------------------------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ void floe_interp_coding_lay(floe_interp_coding *c)
     floe_interp_coarsen(s);
     c->spec.width = s->width;
     c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->rows,
-                                  c->spec.planes);
+                                  c->spec.planes ? (uint32_t)FLOE_INTERP_PLANE_ROWS : c->rows);
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 

@@ -373,7 +373,7 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     s.planes = true;
     const uint64_t with = try_structure(t, &s);
     if (planes_of(t) > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
-                         : with + t->records[0] * (STATE_BITS << 12) / FLOE_CONTEXT_DEEP_ROWS < *bits)
+                         : with + t->records[0] * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
         *best = s;
 }
 
@@ -386,7 +386,7 @@ static uint32_t rows_of(const tuner *t, bool planes, uint32_t level, uint64_t ea
     uint32_t rows = coarse ? 32 : 64;
     if (planes) {
         rows = t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-        while (coarse && rows > FLOE_CONTEXT_DEEP_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
+        while (coarse && rows > FLOE_INTERP_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
             rows /= 2;
     }
     while (rows < FLOE_CONTEXT_ROWS && rows * each < least)

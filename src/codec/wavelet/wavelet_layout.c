@@ -11,8 +11,7 @@ const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .pla
 
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
 {
-    return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8,
-                               FLOE_CONTEXT_ROWS >> shorter, true);
+    return floe_wavelet_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8, shorter);
 }
 
 floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
@@ -22,6 +21,9 @@ floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64
     return floe_interp_rows_box(g, shape, box, columns);
 }
 
+/* Few bytes are theirs, and whoever reads a coarse level has no others to wait for. */
+static bool is_coarse(uint32_t step) { return step > 1; }
+
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
 {
     floe_wavelet_plan *p = &c->plan;
@@ -29,11 +31,11 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];
-        k->shorter = floe_wavelet_shorter_for(k->ncodes, floe_context_nrecords(&k->grid));
+        k->shorter = floe_wavelet_shorter_for(k->ncodes, floe_context_nrecords(&k->grid), is_coarse(i));
         floe_wavelet_coding_lay(k);
     }
     c->shorter[FLOE_WAVELET_CORRECTIONS] =
-        floe_wavelet_shorter_for(ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8);
+        floe_wavelet_shorter_for(ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8, false);
 }
 
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds)
@@ -85,7 +87,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
         (uint8_t)c->npalette,
         (uint8_t)(coded ? c->anchors.nbits : 0),
         (uint8_t)(coded ? p->anchor_exponent : 0),
-        (uint8_t)(c->shorter[0] | c->shorter[1] << 2),
+        (uint8_t)(c->shorter[0] | c->shorter[1] << 4),
     };
     for (uint32_t i = 0; i < sizeof head; i++)
         floe_write8(to, head[i]);
@@ -99,6 +101,14 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
 
 /* ---- read -------------------------------------------------------------------------------------------------------------- */
 
+/* As it is stored. Returns whether it can be. */
+static bool read_shorter(uint32_t *shorter, uint32_t version, uint32_t stored)
+{
+    const bool tall = version <= FLOE_WAVELET_TALL_CHUNKS;
+    *shorter = stored | (tall ? FLOE_WAVELET_TALL : 0);
+    return stored <= (version <= FLOE_WAVELET_LONG_CHUNKS ? 0 : (uint32_t)FLOE_WAVELET_SHORTER - tall);
+}
+
 /* A step of a lattice of extent n, which becomes that of the next one. */
 static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
 {
@@ -107,9 +117,7 @@ static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_
     const bool good = floe_interp_axes_read(s, n, from);
     const uint32_t how = floe_read8(from);
     s->width = how & 3;
-    c->shorter = how >> 2;
-    if (!good || from->bad || s->width < 1 || s->width > 2 ||
-        c->shorter > (version > FLOE_WAVELET_LONG_CHUNKS ? FLOE_WAVELET_SHORTER : 0))
+    if (!read_shorter(&c->shorter, version, how >> 2) || !good || from->bad || s->width < 1 || s->width > 2)
         return false;
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         c->exponent[class] = (int8_t)floe_read8(from);
@@ -148,7 +156,7 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
     const bool coded = h[1] == FLOE_INTERP_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 && h[4] < FLOE_WAVELET_BANKS &&
                 h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 && h[7] <= FLOE_WAVELET_PALETTE &&
-                h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] < (h[0] > FLOE_WAVELET_LONG_CHUNKS ? 16 : 1) && h[11] == 0;
+                h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[11] == 0;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
     good = good && (h[1] != FLOE_INTERP_RAW || (h[6] | h[7]) == 0);
     good = good && (!(packet || h[6] >> 2) || floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1);
@@ -160,7 +168,10 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     const uint8_t *h = floe_read_bytes(from, FLOE_WAVELET_HEADER_NBYTES);
     FLOE_CHECK(err, h && h[0] >= 1 && h[0] <= FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
                "wavelet chunk: of a version that is not known");
-    FLOE_CHECK(err, is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
+    const uint32_t nbits = h[0] <= FLOE_WAVELET_TALL_CHUNKS ? 2 : 4, kinds = h[10] >> nbits;
+    const bool rows = read_shorter(&c->shorter[FLOE_WAVELET_CORRECTIONS], h[0], h[10] & ((1u << nbits) - 1)) &&
+                      read_shorter(&c->shorter[FLOE_WAVELET_VALUE_KINDS], h[0], kinds);
+    FLOE_CHECK(err, rows && is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
     c->kind = (floe_interp_kind)h[1];
     c->plan.nsteps = h[2];
     c->log = h[3];
@@ -171,8 +182,6 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->marked[0] = h[6] & 1;
     c->marked[1] = h[6] >> 1 & 1;
     c->differ = h[6] >> 2;
-    c->shorter[0] = h[10] & 3;
-    c->shorter[1] = h[10] >> 2;
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];

@@ -12,8 +12,9 @@
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 3,     /* that is written */
-    FLOE_WAVELET_UNCHECKED = 2,   /* without checks behind anchors and steps; read, too */
+    FLOE_WAVELET_VERSION = 4,     /* that is written */
+    FLOE_WAVELET_TALL_CHUNKS = 3, /* of 64 rows of a plane; read, too */
+    FLOE_WAVELET_UNCHECKED = 2,   /* and without checks behind anchors and steps */
     FLOE_WAVELET_LONG_CHUNKS = 1, /* nor are entropy chunks shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
     FLOE_WAVELET_ANCHOR_BITS = 56, /* at most */

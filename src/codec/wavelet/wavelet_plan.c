@@ -55,23 +55,31 @@ uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
+floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t shorter)
+{
+    const uint32_t most = FLOE_CONTEXT_ROWS >> shorter % FLOE_WAVELET_TALL;
+    const bool tall = shorter & FLOE_WAVELET_TALL;
+    return floe_interp_grid_of(planes, rows, columns, most,
+                               tall ? (uint32_t)FLOE_INTERP_PLANE_ROWS : floe_context_even_rows(planes, most));
+}
+
 void floe_wavelet_coding_lay(floe_wavelet_coding *c)
 {
     floe_interp_step *s = &c->step;
     floe_interp_coarsen(s);
     c->spec = (floe_context_spec){.width = s->width, .window = 1, .planes = true};
-    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s),
-                                  FLOE_CONTEXT_ROWS >> c->shorter, true);
+    c->grid = floe_wavelet_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->shorter);
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
 enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 450 /* of a lane of a chunk, whose state takes 16 */ };
 
-uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords)
+uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords, bool coarse)
 {
     const uint64_t bits = CODE_BITS * ncodes, least = LANE_BITS * nrecords;
+    const uint32_t most = (uint32_t)FLOE_WAVELET_SHORTER - !coarse;
     uint32_t shorter = 0;
-    while (shorter < FLOE_WAVELET_SHORTER && (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)
+    while (shorter < most && (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)
         shorter++;
     return shorter;
 }

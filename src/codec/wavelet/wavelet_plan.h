@@ -14,7 +14,8 @@ enum {
     FLOE_WAVELET_PACKET = 7, /* levels along the slowest axis alone, at most */
     FLOE_WAVELET_ENDS = 5,   /* axes of fewer points are left as they are */
     FLOE_WAVELET_CODE_MOST = 32767,
-    FLOE_WAVELET_SHORTER = 3, /* at most */
+    FLOE_WAVELET_SHORTER = 4, /* at most */
+    FLOE_WAVELET_TALL = 8,    /* beside it, of old chunks: entropy chunks are not as even as they can be */
     FLOE_WAVELET_OCTAVE = 8   /* exponents of steps are in eighths */
 };
 
@@ -32,7 +33,7 @@ typedef struct floe_wavelet_coding {
     floe_context_spec spec;
     floe_context_grid grid;
     uint64_t nchunks;
-    uint32_t shorter; /* entropy chunks have FLOE_CONTEXT_ROWS >> shorter rows at most */
+    uint32_t shorter; /* entropy chunks have FLOE_CONTEXT_ROWS >> shorter rows at most; or FLOE_WAVELET_TALL */
     uint64_t ncodes;  /* encoder: that are not 0 */
     bool tables;      /* has tables of its own; else those of the coarser step */
     int8_t exponent[FLOE_INTERP_CLASSES];
@@ -59,11 +60,12 @@ static inline const uint64_t *floe_wavelet_anchors(const floe_wavelet_plan *p)
 
 void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
                           floe_wavelet_plan *plan);
+floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t shorter);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_wavelet_coding_lay(floe_wavelet_coding *c);
 /* How often to halve the rows of entropy chunks, so that their states stay a few percent of the bytes. Each is a chain, and few of them leave
- * a GPU idle. ncodes: that are not 0. */
-uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords);
+ * a GPU idle. ncodes: that are not 0; coarse: once more. */
+uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords, bool coarse);
 /* base * 2^(exponent / 8), rounded once. */
 double floe_wavelet_step_of(double base, int32_t exponent);
 

@@ -127,8 +127,9 @@ static void short_chunks(void **unused)
     uint8_t bytes[1024] = {0};
     (void)unused;
     c.kind = FLOE_INTERP_CODED;
-    assert_int_equal(floe_wavelet_shorter_for(1000, 1000), FLOE_WAVELET_SHORTER);
-    assert_int_equal(floe_wavelet_shorter_for(250, 1000), 1);
+    assert_int_equal(floe_wavelet_shorter_for(2000, 1000, true), FLOE_WAVELET_SHORTER);
+    assert_int_equal(floe_wavelet_shorter_for(2000, 1000, false), FLOE_WAVELET_SHORTER - 1);
+    assert_int_equal(floe_wavelet_shorter_for(250, 1000, true), 1);
     for (int best = 0; best < 2; best++) {
         floe_wavelet_plan_of(shape, &s, &c.plan);
         c.plan.base = c.plan.unit = 1;
@@ -136,7 +137,7 @@ static void short_chunks(void **unused)
             c.plan.steps[i].ncodes = i == 0 ? floe_context_nrecords(&c.plan.steps[i].grid) : 0;
         const uint64_t nchunks = c.plan.steps[0].nchunks;
         floe_wavelet_chunk_shorten(&c, best ? FLOE_PRESET_BEST : FLOE_PRESET_BALANCED, 1000);
-        assert_int_equal(c.plan.steps[0].shorter, best ? 0 : FLOE_WAVELET_SHORTER);
+        assert_int_equal(c.plan.steps[0].shorter, best ? 0 : FLOE_WAVELET_SHORTER - 1);
         assert_int_equal(c.plan.steps[1].shorter, 0);
         assert_int_equal(c.shorter[FLOE_WAVELET_CORRECTIONS], 0);
         assert_true(best ? c.plan.steps[0].nchunks == nchunks : c.plan.steps[0].nchunks > nchunks);
@@ -152,15 +153,47 @@ static void short_chunks(void **unused)
                                          ? FLOE_OK
                                          : FLOE_ERR_FORMAT);
             if (status == FLOE_OK)
-                assert_true(read.plan.steps[0].nchunks == c.plan.steps[0].nchunks);
+                assert_int_equal(read.plan.steps[0].shorter,
+                                 c.plan.steps[0].shorter | (version < 4 ? FLOE_WAVELET_TALL : 0));
         }
+    }
+}
+
+/* Whatever a header says, there are no more entropy chunks than there is room for; and they reach about as far along planes as along rows. */
+static void even_chunks(void **unused)
+{
+    (void)unused;
+    for (uint64_t planes = 1; planes < 300; planes += 1 + planes / 20)
+        for (uint64_t rows = 1; rows < 300; rows += 1 + rows / 20) {
+            const floe_context_grid most = floe_wavelet_grid_of(planes, rows, 2, FLOE_WAVELET_SHORTER);
+            for (uint32_t s = 0; s <= FLOE_WAVELET_SHORTER; s++) {
+                const floe_context_grid even = floe_wavelet_grid_of(planes, rows, 2, s),
+                                        tall = floe_wavelet_grid_of(planes, rows, 2, s | FLOE_WAVELET_TALL);
+                assert_true(floe_context_nchunks(&even) <= floe_context_nchunks(&most));
+                if (s < FLOE_WAVELET_SHORTER)
+                    assert_true(floe_context_nchunks(&tall) <= floe_context_nchunks(&most));
+                assert_true(even.piece[0] * even.piece[1] <= (uint32_t)FLOE_CONTEXT_ROWS >> s);
+            }
+        }
+    for (uint64_t planes = 1; planes < 200; planes++) /* nor fewer records a chunk than a GPU's decoder has room for */
+        for (uint64_t rows = 1; rows < 200; rows++) {
+            const floe_context_grid most = floe_wavelet_grid_of(planes, rows, 1, FLOE_WAVELET_SHORTER);
+            assert_true(floe_context_nchunks(&most) <= planes * rows / 16 + 1);
+        }
+    for (uint32_t s = 0; s <= FLOE_WAVELET_SHORTER; s++) {
+        const floe_context_grid cube = floe_wavelet_grid_of(256, 256, 2, s),
+                                stack = floe_wavelet_grid_of(4, 4096, 2, s);
+        assert_true(cube.piece[0] <= 2 * cube.piece[1] && cube.piece[1] <= 2 * cube.piece[0]);
+        assert_true(cube.piece[0] * cube.piece[1] == (uint32_t)FLOE_CONTEXT_ROWS >> s);
+        assert_int_equal(stack.piece[0], 4);
+        assert_int_equal(stack.piece[1], FLOE_CONTEXT_ROWS >> s >> 2);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(norms), cmocka_unit_test(structures),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(norms),        cmocka_unit_test(structures),
                                        cmocka_unit_test(packet_bands), cmocka_unit_test(steps),
-                                       cmocka_unit_test(short_chunks)};
+                                       cmocka_unit_test(short_chunks), cmocka_unit_test(even_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

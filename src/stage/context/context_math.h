@@ -12,10 +12,9 @@ enum {
     FLOE_CONTEXT_TABLES = 16,          /* of masks, and of values, at most */
     FLOE_CONTEXT_TABLES_NBYTES = 8192, /* no tables take more */
 
-    FLOE_CONTEXT_CLASSES = 7,    /* codes of a record; there is room for 8, of which the last is 0 */
-    FLOE_CONTEXT_WINDOW = 8,     /* rows of a window, at most */
-    FLOE_CONTEXT_ROWS = 1024,    /* of a chunk, at most */
-    FLOE_CONTEXT_DEEP_ROWS = 64, /* of a plane of a deep chunk, at most */
+    FLOE_CONTEXT_CLASSES = 7, /* codes of a record; there is room for 8, of which the last is 0 */
+    FLOE_CONTEXT_WINDOW = 8,  /* rows of a window, at most */
+    FLOE_CONTEXT_ROWS = 1024, /* of a chunk, at most */
 
     FLOE_CONTEXT_MASK_SYMBOLS = 128,
     FLOE_CONTEXT_MASK_BITS = 12,
@@ -134,17 +133,26 @@ FLOE_HD void floe_context_cut(floe_context_grid *g, int axis, uint64_t most)
     g->count[axis] = count == 1 ? 1 : floe_ceil_div(n, g->piece[axis]);
 }
 
-/* Chunks of at most `most` rows, of as few planes as have them; or, deep, of more planes, for contexts that look at the one before.
- * All sizes > 0. */
+/* Rows of a plane, of `most` rows, so that a chunk reaches as far along planes as along rows where there are as many: what it begins with
+ * has no context. */
+FLOE_HD uint32_t floe_context_even_rows(uint64_t planes, uint32_t most)
+{
+    uint32_t side = 1;
+    while (side * side < most)
+        side *= 2;
+    return most / (uint32_t)floe_min64(planes, most / side);
+}
+
+/* Chunks of at most `most` rows, `of_plane` of a plane: few of them where contexts look at the plane before. All sizes > 0. */
 FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
-                                               bool deep)
+                                               uint32_t of_plane)
 {
     floe_context_grid g;
     g.size[0] = planes;
     g.size[1] = rows;
     g.size[2] = columns;
     floe_context_cut(&g, 2, FLOE_ANS_LANES);
-    floe_context_cut(&g, 1, deep ? floe_min64(most, FLOE_CONTEXT_DEEP_ROWS) : most);
+    floe_context_cut(&g, 1, floe_min64(most, of_plane));
     floe_context_cut(&g, 0, most / g.piece[1]);
     return g;
 }

@@ -59,8 +59,9 @@ static trial trial_of(uint64_t *state)
     memset(&t, 0, sizeof t);
     t.spec = (floe_context_spec){(uint32_t)hostile_below(state, 3), windows[hostile_below(state, 4)],
                                  hostile_below(state, 2)};
+    const uint32_t most = 1 + (uint32_t)hostile_below(state, 200);
     t.grid = floe_context_grid_of(1 + hostile_below(state, 5), 1 + hostile_below(state, 70),
-                                  1 + hostile_below(state, 80), 1 + (uint32_t)hostile_below(state, 200), t.spec.planes);
+                                  1 + hostile_below(state, 80), most, t.spec.planes ? 1 + most / 8 : most);
     t.nrecords = t.grid.size[0] * t.grid.size[1] * t.grid.size[2];
     t.nbytes = t.nrecords * floe_context_record_nbytes(&t.spec);
     t.records = malloc(t.nbytes);

@@ -16,12 +16,13 @@ static size_t slot_nbytes(uint64_t nrecords)
 }
 
 /* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep)
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
+                                      uint32_t of_plane)
 {
     if (planes * rows >= FEW_ROWS || columns == 1)
-        return floe_context_grid_of(planes, rows, columns, most, deep);
+        return floe_context_grid_of(planes, rows, columns, most, of_plane);
     const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
-    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, false);
+    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, most);
 }
 
 floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)

@@ -7,8 +7,11 @@
 #include "stage/context/context.h"
 #include "stage/interp/interp_shape.h"
 
+enum { FLOE_INTERP_PLANE_ROWS = 64 /* of a plane of a chunk with contexts of planes, at most */ };
+
 /* Records of width w in rows of a lattice: where there are few rows, they are laid again. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep);
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
+                                      uint32_t of_plane);
 
 typedef struct floe_interp_entropy {
     const floe_cpu *cpu;
