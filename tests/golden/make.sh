@@ -229,7 +229,7 @@ wavelet-short-f32   mixing      16x36x40   f32 rel=1e-2   balanced --codec wavel
 wavelet-checks-f32  turbulence  13x22x41   f32 rel=1e-3   balanced --codec wavelet
 wavelet-checks-f64  weather     6x20x25    f64 rel=1e-3   fast     --codec wavelet
 wavelet-even-f32    turbulence  40x41x42   f32 rel=1e-3   balanced --codec wavelet
-wavelet-even-f64    mixing      90x33      f64 rel=1e-4   balanced --codec wavelet
+wavelet-even-f64    weather     40x45x37   f64 rel=1e-4   balanced --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

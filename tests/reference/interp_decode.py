@@ -191,6 +191,9 @@ class Grid:
             plane, row, column = (range(a, min(a + p, n)) for a, p, n in zip(low, self.pieces, self.size))
             yield [[(k * self.size[1] + j) * self.size[2] + i for i in column] for k in plane for j in row], len(row)
 
+    def count(self):
+        return prod(ceil_div(n, p) for n, p in zip(self.size, self.pieces))
+
     def records(self):
         return prod(self.size)
 

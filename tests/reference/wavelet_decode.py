@@ -63,7 +63,12 @@ def grid_of(version, shorter, planes, rows, columns):
     most, side = 1024 >> shorter, 1
     while side * side < most:
         side *= 2
-    return Grid.laid(planes, rows, columns, most, most // min(planes, most // side) if version > 3 else 64)
+    if version < 4:
+        return Grid.laid(planes, rows, columns, most, 64)
+    pieces = max(1, planes // side)
+    each = [most // min(most, ceil_div(planes, k)) for k in (pieces, pieces + 1)]
+    grids = [Grid(planes, rows, columns, most, u) for u in each]
+    return Grid.laid(planes, rows, columns, most, each[grids[1].count() < grids[0].count()])
 
 
 class Step:

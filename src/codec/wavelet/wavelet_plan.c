@@ -60,7 +60,7 @@ floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t 
     const uint32_t most = FLOE_CONTEXT_ROWS >> shorter % FLOE_WAVELET_TALL;
     const bool tall = shorter & FLOE_WAVELET_TALL;
     return floe_interp_grid_of(planes, rows, columns, most,
-                               tall ? (uint32_t)FLOE_INTERP_PLANE_ROWS : floe_context_even_rows(planes, most));
+                               tall ? (uint32_t)FLOE_INTERP_PLANE_ROWS : floe_context_even_rows(planes, rows, most));
 }
 
 void floe_wavelet_coding_lay(floe_wavelet_coding *c)

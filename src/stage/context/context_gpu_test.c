@@ -84,7 +84,7 @@ static both both_of(const sample *s, uint64_t seed)
 {
     both b = {.spec = {.width = s->width, .window = s->window, .planes = s->with_planes}};
     b.grid = floe_context_grid_of(s->planes, s->rows, s->columns, s->most,
-                                  s->with_planes ? floe_context_even_rows(s->planes, s->most) : s->most);
+                                  s->with_planes ? floe_context_even_rows(s->planes, s->rows, s->most) : s->most);
     b.nbytes = s->planes * s->rows * s->columns * floe_context_record_nbytes(&b.spec);
     b.records = malloc(b.nbytes);
     fill_records(s, &b, seed);

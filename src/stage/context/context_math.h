@@ -133,16 +133,6 @@ FLOE_HD void floe_context_cut(floe_context_grid *g, int axis, uint64_t most)
     g->count[axis] = count == 1 ? 1 : floe_ceil_div(n, g->piece[axis]);
 }
 
-/* Rows of a plane, of `most` rows, so that a chunk reaches as far along planes as along rows where there are as many: what it begins with
- * has no context. */
-FLOE_HD uint32_t floe_context_even_rows(uint64_t planes, uint32_t most)
-{
-    uint32_t side = 1;
-    while (side * side < most)
-        side *= 2;
-    return most / (uint32_t)floe_min64(planes, most / side);
-}
-
 /* Chunks of at most `most` rows, `of_plane` of a plane: few of them where contexts look at the plane before. All sizes > 0. */
 FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
                                                uint32_t of_plane)
@@ -159,6 +149,23 @@ FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, u
 
 FLOE_HD uint64_t floe_context_nrecords(const floe_context_grid *g) { return g->size[0] * g->size[1] * g->size[2]; }
 FLOE_HD uint64_t floe_context_nchunks(const floe_context_grid *g) { return g->count[0] * g->count[1] * g->count[2]; }
+
+/* Rows of a plane, so that a chunk of `most` rows reaches about as far along planes as along rows, if there are as many: where it begins
+ * there are no contexts. Of two such ways the one with fewer chunks. */
+FLOE_HD uint32_t floe_context_even_rows(uint64_t planes, uint64_t rows, uint32_t most)
+{
+    uint32_t side = 1, even[2];
+    uint64_t nchunks[2];
+    while (side * side < most)
+        side *= 2;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t pieces = floe_max64(planes / side, 1) + (uint64_t)i, deep = floe_ceil_div(planes, pieces);
+        even[i] = most / (uint32_t)floe_min64(deep, most);
+        const floe_context_grid g = floe_context_grid_of(planes, rows, 1, most, even[i]);
+        nchunks[i] = floe_context_nchunks(&g);
+    }
+    return even[nchunks[1] < nchunks[0]];
+}
 
 /* A chunk: rows 0 .. planes * rows - 1 of lanes; row t is row t % rows of plane t / rows. */
 typedef struct floe_context_chunk {
