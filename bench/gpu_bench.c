@@ -9,7 +9,7 @@
  * wait:   floe_compress or floe_decompress by the clock on the wall, which waits and brings the size to the host
  * floor:  bytes that must move (the field and the stream, once each) over the bandwidth of a copy in the same run
  * All are medians. Each case is checked: the stream equals the CPU's, byte for byte, and so do the decoded values.
- * level:  floe_decompress_level, every other point of each axis, in milliseconds: of codecs that have levels
+ * levels: floe_decompress_level, every 2nd, 4th and 8th point of each axis, in milliseconds: of codecs that have levels
  * host:   floe_compress and floe_decompress of pinned host memory through the GPU, beside plain copies of the field
  */
 #include <math.h>
@@ -98,6 +98,8 @@ static const bench_case cases[] = {
     {"wavelet_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"wavelet_best", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=wavelet preset=best", false},
     {"wavelet_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 codec=wavelet preset=balanced", false},
+    {"wavelet_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "rel=1e-3 codec=wavelet preset=balanced", false},
+    {"wavelet_1024", "turbulence", FLOE_F32, 3, {1024, 1024, 1024}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"zfp_host_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", true},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
@@ -121,6 +123,7 @@ typedef struct bench_data {
     floe_ctx *gpu, *cpu;
     cudaStream_t q;
     double max_error;
+    uint32_t level;
 } bench_data;
 
 static void field_make(bench_data *d)
@@ -235,12 +238,12 @@ static void decompress_wait(void *arg)
     FL(d->gpu, floe_decompress(d->gpu, d->c->host ? d->stream : d->dev_stream, d->stream_nbytes, &out));
 }
 
-/* Level 1, to the front of the field's own memory. */
+/* Level d->level, to the front of the field's own memory. */
 static floe_field level_of(const bench_data *d, void *data, floe_place place)
 {
     floe_field out = d->field;
     for (uint32_t i = 0; i < out.rank; i++)
-        out.shape[i] = (out.shape[i] + 1) / 2;
+        out.shape[i] = ((out.shape[i] - 1) >> d->level) + 1;
     memset(out.stride, 0, sizeof out.stride);
     out.data = data;
     out.place = place;
@@ -250,7 +253,7 @@ static void level_wait(void *arg)
 {
     bench_data *d = arg;
     floe_field out = level_of(d, d->dev_values, FLOE_DEVICE);
-    FL(d->gpu, floe_decompress_level(d->gpu, d->dev_stream, d->stream_nbytes, 1, &out));
+    FL(d->gpu, floe_decompress_level(d->gpu, d->dev_stream, d->stream_nbytes, d->level, &out));
 }
 
 static double time_events(bench_data *d, call_fn call)
@@ -327,25 +330,31 @@ static const char *checked(bench_data *d)
 }
 
 /* After checked: the stream is the CPU's. Whether the values of a level are is added to failed. */
-static void print_level(bench_data *d, bool *failed)
+static void print_level(bench_data *d, void *expected, bool *failed)
+{
+    floe_field out = level_of(d, expected, FLOE_HOST);
+    const double t = time_wall(d, level_wait);
+    uint64_t n;
+    FL(d->cpu, floe_decompress_level(d->cpu, d->stream, d->stream_nbytes, d->level, &out));
+    if (floe_field_nelems(&out, &n) != FLOE_OK)
+        DIE("no level");
+    n *= floe_dtype_size(out.dtype);
+    CU(cudaMemcpy(d->decoded, d->dev_values, n, cudaMemcpyDeviceToHost));
+    const bool same = memcmp(out.data, d->decoded, n) == 0;
+    printf(" %.2f%s", 1e3 * t, same ? "" : " LEVEL DIFFERS");
+    *failed |= !same;
+}
+
+static void print_levels(bench_data *d, bool *failed)
 {
     floe_info info = {.size = sizeof info};
-    floe_field out = level_of(d, malloc(d->raw), FLOE_HOST);
-    uint64_t n;
-    if (floe_stream_info(d->stream, d->stream_nbytes, &info, NULL) != FLOE_OK || !out.data)
+    void *expected = malloc(d->raw);
+    if (floe_stream_info(d->stream, d->stream_nbytes, &info, NULL) != FLOE_OK || !expected)
         DIE("no stream, or out of memory");
-    if (info.levels > 0) {
-        const double t = time_wall(d, level_wait);
-        FL(d->cpu, floe_decompress_level(d->cpu, d->stream, d->stream_nbytes, 1, &out));
-        if (floe_field_nelems(&out, &n) != FLOE_OK)
-            DIE("no level");
-        n *= floe_dtype_size(out.dtype);
-        CU(cudaMemcpy(d->decoded, d->dev_values, n, cudaMemcpyDeviceToHost));
-        const bool same = memcmp(out.data, d->decoded, n) == 0;
-        printf("  level 1 %.2f ms%s", 1e3 * t, same ? "" : " LEVEL DIFFERS");
-        *failed |= !same;
-    }
-    free(out.data);
+    printf("%s", info.levels ? "  levels, ms" : "");
+    for (d->level = 1; d->level <= info.levels && d->level <= 3; d->level++)
+        print_level(d, expected, failed);
+    free(expected);
 }
 
 static double speed(const bench_data *d, double t) { return 1e-9 * (double)d->raw / t; }
@@ -398,7 +407,7 @@ static bool run_device(bench_data *d)
         print_speeds(d, t[k], floor);
     const double saved = (double)d->raw - (double)d->stream_nbytes; /* what a slower link than that gains from */
     printf(" | %5.0f%s", 1e-9 * (saved > 0 ? saved : 0) / (t[0][0] + t[1][0]), verdict);
-    print_level(d, &failed);
+    print_levels(d, &failed);
     puts("");
     return !failed;
 }
