@@ -50,6 +50,7 @@ static const double near_db = 0.25;     /* 3 %: no miss */
 static const double few_nbytes = 65536; /* of a sample: they say little of what fine steps take */
 /* A sample of at least so many bytes by one codec, of which every other one takes so many times more: a larger one shows the same. */
 static const double clear_nbytes = 1024, clear = 1.5;
+static const double near = 1.25; /* of which another one takes no more: the field may take fewer by that */
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {
@@ -132,7 +133,8 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
         FLOE_TRY(floe_sample_look(sample, &params));
     FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
     const bool is_clear = best.least >= clear_nbytes && second > best.least * clear;
-    if (sample->widens && best.least < few_nbytes && !is_clear) {
+    const bool is_near = second < best.least * near;
+    if (sample->widens && (is_near || (best.least < few_nbytes && !is_clear))) {
         FLOE_TRY(floe_sample_widen(sample));
         FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
     }
