@@ -15,7 +15,7 @@ enum {
     FLOE_WAVELET_ENDS = 5,   /* axes of fewer points are left as they are */
     FLOE_WAVELET_CODE_MOST = 32767,
     FLOE_WAVELET_SHORTER = 4, /* at most */
-    FLOE_WAVELET_TALL = 8,    /* beside it, of old chunks: entropy chunks are not as even as they can be */
+    FLOE_WAVELET_TALL = 8,    /* beside it, up to version 3: entropy chunks have up to 64 rows of a plane */
     FLOE_WAVELET_OCTAVE = 8   /* exponents of steps are in eighths */
 };
 
@@ -33,7 +33,7 @@ typedef struct floe_wavelet_coding {
     floe_context_spec spec;
     floe_context_grid grid;
     uint64_t nchunks;
-    uint32_t shorter; /* entropy chunks have FLOE_CONTEXT_ROWS >> shorter rows at most; or FLOE_WAVELET_TALL */
+    uint32_t shorter; /* log2 of FLOE_CONTEXT_ROWS over the rows of an entropy chunk; plus FLOE_WAVELET_TALL */
     uint64_t ncodes;  /* encoder: that are not 0 */
     bool tables;      /* has tables of its own; else those of the coarser step */
     int8_t exponent[FLOE_INTERP_CLASSES];
@@ -60,6 +60,7 @@ static inline const uint64_t *floe_wavelet_anchors(const floe_wavelet_plan *p)
 
 void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
                           floe_wavelet_plan *plan);
+/* A grid of records, cut as `shorter` says. */
 floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t shorter);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_wavelet_coding_lay(floe_wavelet_coding *c);
