@@ -97,7 +97,8 @@ typedef struct floe_interp_trials_job {
     uint64_t block_nbytes, values_nbytes; /* both multiples of 16 */
     uint32_t *counts;                     /* of each level of each structure; 0 at first */
     floe_interp_trials_found *found;
-    uint32_t warp_nbytes, shared_nbytes; /* shared_nbytes: of a block that has its values there; 0: none has */
+    uint32_t nvalues, warp_nbytes; /* nvalues: contexts, at most */
+    uint32_t shared_nbytes;        /* of a block that has its values there; 0: none has */
     const uint32_t *status;
 } floe_interp_trials_job;
 int floe_interp_trials_f32(const floe_interp_trials_job *job, void *stream);

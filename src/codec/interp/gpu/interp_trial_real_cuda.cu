@@ -16,7 +16,7 @@ namespace
 
 enum {
     THREADS = 1024,
-    COUNT_WARPS = 16,
+    COUNT_WARPS = 8,
     TALLY_WARPS = 16,
     SHARES = 4,  /* of the finest step, for counting */
     TOGETHER = 3 /* classes of as many odd coordinates, at most */
@@ -305,6 +305,8 @@ FLOE_DEV void code_step(const step_of_box &s, floe_real *values, uint4 *records)
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
+FLOE_HD uint32_t ncounts_of(uint32_t nvalues) { return FLOE_CONTEXT_VALUES_AT + nvalues * FLOE_CONTEXT_STRIDE; }
+
 /* A block a step of a box, or a share of the finest one. A part is a window: there are few records, and many warps. */
 __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
     interp_count_kernel(const __grid_constant__ floe_interp_trials_job job)
@@ -319,9 +321,8 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
         return;
     const floe_interp_dev_trial_step &t = job.steps[i];
     floe_context_dev_grid g = t.grid;
-    const uint32_t nparts = count_parts(g.grid, g.window),
-                   ncounts = FLOE_CONTEXT_VALUES_AT + g.nvalues * FLOE_CONTEXT_STRIDE;
-    uint8_t *contexts = (uint8_t *)(here + FLOE_CONTEXT_COUNTS);
+    const uint32_t nparts = count_parts(g.grid, g.window), ncounts = ncounts_of(g.nvalues);
+    uint8_t *contexts = (uint8_t *)(here + ncounts_of(job.nvalues));
     uint8_t *space = contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
     uint32_t *counts = job.counts + ((uint64_t)trial * job.nlevels + t.level) * FLOE_CONTEXT_COUNTS;
     counting to = {contexts, here, 0, {}};
@@ -382,7 +383,7 @@ __global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
 int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
 {
     const uint32_t room = floe_gpu_limits_cuda().shared_nbytes - 1024,
-                   fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
+                   fixed = ncounts_of(job->nvalues) * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
                    most = (room - fixed) / each, nwarps = most < COUNT_WARPS ? most : COUNT_WARPS,
                    nbytes = fixed + nwarps * each;
     floe_interp_trials_job of = *job;

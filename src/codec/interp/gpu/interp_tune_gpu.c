@@ -147,6 +147,7 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
         records_at += floe_interp_records_nbytes(k);
         job->warp_nbytes =
             (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(k->spec.window, k->step.width));
+        job->nvalues = (uint32_t)floe_max64(job->nvalues, y->steps[at].grid.nvalues);
         job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
     }
     job->block_nbytes = block_nbytes;
@@ -197,7 +198,7 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     if (y->status == FLOE_OK)
         y->status = start_look(y);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
-        y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.warp_nbytes = 0;
+        y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.nvalues = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
         while (done + y->job.ntrials < n && add_trial(y, s + done, y->job.ntrials))
             y->job.ntrials++;
