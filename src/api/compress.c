@@ -62,7 +62,7 @@ static floe_status plan_all(floe_ctx *ctx, compression *c, floe_sizing *sizing, 
     FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, sizing, &ctx->err));
     c->nchunks = floe_grid_nchunks(&c->header);
     if (c->header.mode == FLOE_BOUND_RATIO) {
-        c->sample = floe_sample_of(&ctx->cpu, &c->header, &ctx->err);
+        c->sample = floe_sample_of(&ctx->cpu, &c->header, NULL, false, &ctx->err);
         FLOE_TRY(floe_sample_add(&c->sample, c->header.codec));
     }
     take_all(c, sizing, plan);
@@ -301,14 +301,6 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
 
-static floe_status choice_plan(floe_ctx *ctx, const floe_choice *choice, const compression *c, floe_sample *sample)
-{
-    *sample = floe_sample_of(&ctx->cpu, &c->header, &ctx->err);
-    for (uint32_t i = 0; i < choice->n; i++)
-        FLOE_TRY(floe_sample_add(sample, choice->codecs[i]));
-    return FLOE_OK;
-}
-
 /* A source that cannot seek, and holds a single slab, becomes a field in memory. */
 static floe_status source_hold(floe_ctx *ctx, compression *c)
 {
@@ -338,7 +330,8 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
                "into a file first, or name a codec, such as lorenzo");
     if (repeats && c->chunks.source && !c->chunks.source->seekable)
         FLOE_TRY(source_hold(ctx, c));
-    FLOE_TRY(choice_plan(ctx, &choice, c, &sample));
+    const floe_field *const here = c->chunks.source ? NULL : &c->chunks.field;
+    FLOE_TRY(floe_choice_sample(&choice, &ctx->cpu, &c->header, here, &sample, &ctx->err));
     floe_chunk_source_take(&c->chunks, &plan);
     floe_sample_take(&sample, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
@@ -542,7 +535,7 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(layout_header(call->field, call->params, &c.params, &c.header, &ctx->err));
     const floe_choice choice = floe_choice_of(call->field, &c.params);
     if (choice.n > 1) {
-        FLOE_TRY(choice_plan(ctx, &choice, &c, &sample));
+        FLOE_TRY(floe_choice_sample(&choice, &ctx->cpu, &c.header, call->field, &sample, &ctx->err));
         floe_sample_take(&sample, &most);
     }
     for (uint32_t i = 0; i < choice.n; i++) {

@@ -2,6 +2,7 @@
 #include "call/choice.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/try.h"
 #include "call/chunking.h"
@@ -15,29 +16,42 @@ static bool tries(floe_preset preset, const floe_codec_ops *codec)
 
 enum { LEAST = 4096 /* values of a field that is worth a choice in preset balanced */ };
 
-static bool can(const floe_codec_ops *codec, const floe_field *layout, const floe_params *params)
+/* Adds a codec that can have the field. */
+static void add(floe_choice *c, const floe_codec_ops *codec, const floe_field *layout, const floe_params *params)
 {
     floe_params p = *params;
     floe_header header;
     floe_sizing sizing;
     p.codec = codec->id;
-    return tries(params->preset, codec) && floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode) &&
-           floe_header_init(&header, layout, &p, NULL) == FLOE_OK &&
-           floe_sizing_of(NULL, &header, &sizing, NULL) == FLOE_OK;
+    if (!tries(params->preset, codec) || !(floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode)) ||
+        floe_header_init(&header, layout, &p, NULL) != FLOE_OK ||
+        floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
+        return;
+    c->codecs[c->n++] = codec->id;
+    c->one_chunk = c->one_chunk && memcmp(header.chunk, layout->shape, layout->rank * sizeof *header.chunk) == 0;
 }
 
 floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 {
     const floe_codec_ops *codec = floe_codec_chosen(params->codec);
-    floe_choice c = {1, {codec->id}};
+    floe_choice c = {1, true, {codec->id}};
     const uint64_t nelems = floe_extent_nelems(layout->rank, layout->shape);
     if (params->codec != FLOE_CODEC_AUTO || params->mode == FLOE_BOUND_LOSSLESS ||
         nelems < (params->preset == FLOE_PRESET_BEST ? 1 : LEAST))
         return c;
     for (uint32_t i = 0; c.n < FLOE_CHOICE_MOST && (codec = floe_codec_at(i)) != NULL; i++)
-        if (codec->id != c.codecs[0] && can(codec, layout, params))
-            c.codecs[c.n++] = codec->id;
+        if (codec->id != c.codecs[0])
+            add(&c, codec, layout, params);
     return c;
+}
+
+floe_status floe_choice_sample(const floe_choice *choice, const floe_cpu *cpu, const floe_header *header,
+                               const floe_field *here, floe_sample *sample, floe_error *err)
+{
+    *sample = floe_sample_of(cpu, header, here, choice->one_chunk, err);
+    for (uint32_t i = 0; i < choice->n; i++)
+        FLOE_TRY(floe_sample_add(sample, choice->codecs[i]));
+    return FLOE_OK;
 }
 
 /* ---- a codec ----------------------------------------------------------------------------------------------------- */
@@ -46,11 +60,9 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 typedef struct cost {
     double off_db, least;
 } cost;
-static const double near_db = 0.25;     /* 3 %: no miss */
-static const double few_nbytes = 65536; /* of a sample: they say little of what fine steps take */
-/* A sample of at least so many bytes by one codec, of which every other one takes so many times more: a larger one shows the same. */
-static const double clear_nbytes = 1024, clear = 1.5;
-static const double near = 1.25; /* of which another one takes no more: the field may take fewer by that */
+static const double near_db = 0.25; /* 3 %: no miss */
+/* Codecs by which a sample takes fewer bytes, or so many times those of the best: by which the field takes fewest, a sample does not show. */
+static const double few_nbytes = 1024, near = 1.5;
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {
@@ -94,33 +106,32 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
     return FLOE_OK;
 }
 
-/* The best by this sample, and its cost. second: the least that the others cost. */
-static floe_status choose(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
-                          const floe_codec_params *params, floe_codec *codec, cost *best, double *second)
+/* The best by this sample; other codecs whose costs are not near leave the choice. */
+static floe_status choose(floe_choice *choice, const floe_sample *sample, const floe_range *range,
+                          const floe_codec_params *params, floe_codec *codec)
 {
-    *best = (cost){INFINITY, INFINITY};
-    *second = INFINITY;
+    cost costs[FLOE_CHOICE_MOST], best = {INFINITY, INFINITY};
+    uint32_t left = 0;
     for (uint32_t i = 0; i < choice->n; i++) {
         floe_codec_params p = *params;
-        cost now;
         p.codec = choice->codecs[i];
-        FLOE_TRY(cost_of(sample, range, &p, best->least, &now));
-        if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least)) {
-            *second = best->least;
-            *best = now;
+        FLOE_TRY(cost_of(sample, range, &p, best.least, &costs[i]));
+        if (costs[i].off_db < best.off_db || (costs[i].off_db == best.off_db && costs[i].least < best.least)) {
+            best = costs[i];
             *codec = p.codec;
-        } else if (now.least < *second) {
-            *second = now.least;
         }
     }
+    for (uint32_t i = 0; i < choice->n; i++)
+        if (best.least < few_nbytes || costs[i].least <= best.least * near)
+            choice->codecs[left++] = choice->codecs[i];
+    choice->n = left;
     return FLOE_OK;
 }
 
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
 {
     floe_header h = sample->header;
-    cost best;
-    double second;
+    floe_choice left = *choice;
     *codec = choice->codecs[0];
     h.abs_bound = floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_resolve_codec(&h);
@@ -131,12 +142,9 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
         FLOE_TRY(psnr_params(sample, range, &params));
     if (sample->estimates || !searches)
         FLOE_TRY(floe_sample_look(sample, &params));
-    FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
-    const bool is_clear = best.least >= clear_nbytes && second > best.least * clear;
-    const bool is_near = second < best.least * near;
-    if (sample->widens && (is_near || (best.least < few_nbytes && !is_clear))) {
-        FLOE_TRY(floe_sample_widen(sample));
-        FLOE_TRY(choose(choice, sample, range, &params, codec, &best, &second));
-    }
-    return FLOE_OK;
+    FLOE_TRY(choose(&left, sample, range, &params, codec));
+    if (left.n == 1 || !sample->widens)
+        return FLOE_OK;
+    FLOE_TRY(floe_sample_widen(sample));
+    return choose(&left, sample, range, &params, codec);
 }

@@ -18,7 +18,8 @@ typedef struct floe_sample {
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
     floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
     void *user;
-    const floe_field *whole; /* NULL: it is not in memory, or not all of it */
+    const floe_field
+        *whole; /* the field in memory, on a GPU in its own; NULL: it is elsewhere, or not all of it is there */
     /* Or: bits of all places by the look, and estimates by its boxes, where they are; NULL: their values have been read. */
     floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint32_t *bits);
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
@@ -33,8 +34,9 @@ typedef struct floe_sample {
     floe_error *err;
 } floe_sample;
 
-/* The boxes of a field of this layout. */
-floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err);
+/* The boxes of a field of this layout. here: it is there, too; or NULL. one_chunk: whichever codec is chosen for it, it is a single chunk. */
+floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, const floe_field *here, bool one_chunk,
+                           floe_error *err);
 /* Adds what coding by this codec takes; then its memory, which a plan may size. */
 floe_status floe_sample_add(floe_sample *sample, floe_codec codec);
 void floe_sample_take(floe_sample *sample, floe_arena *arena);
@@ -47,13 +49,16 @@ floe_status floe_sample_look(floe_sample *sample, const floe_codec_params *param
 /* Whether its values are coded, at least before it estimates. */
 bool floe_sample_is_coded(const floe_sample *sample);
 
-/* Becomes the whole field: where a sample comes to so few bytes that they show little of what more of it takes. */
+/* Becomes the whole field. */
 floe_status floe_sample_widen(floe_sample *sample);
 
 /* The sample as one field for a codec; and one that it may become. */
 floe_header floe_sample_header(const floe_sample *sample, floe_codec codec);
 floe_sample floe_sample_whole(const floe_sample *sample);
 uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
+/* Of a copy of its values, and of those that it may become; then the values as a codec has them. */
+uint64_t floe_sample_room_nbytes(const floe_sample *sample);
+floe_field floe_sample_values(const floe_sample *sample, floe_codec codec);
 /* Where box number b begins. */
 void floe_sample_place(const floe_sample *sample, uint64_t b, uint64_t lo[FLOE_MAX_RANK]);
 /* The boxes of one that estimates, but for where their values are; and params to plan for, before a range is known. */
@@ -75,12 +80,17 @@ void floe_sample_read_from(floe_sample *sample, floe_sample_source *source);
 
 enum { FLOE_CHOICE_MOST = 8 };
 
-/* The codecs that such a field may get: the one of params, or those that AUTO tries on a sample. */
+/* The codecs that such a field may get: the one of params, or those that AUTO tries on a sample. one_chunk: all but the first take it as a
+ * whole. */
 typedef struct floe_choice {
     uint32_t n;
+    bool one_chunk;
     floe_codec codecs[FLOE_CHOICE_MOST];
 } floe_choice;
 floe_choice floe_choice_of(const floe_field *layout, const floe_params *params);
+/* The sample of a field for coding by any of them. */
+floe_status floe_choice_sample(const floe_choice *choice, const floe_cpu *cpu, const floe_header *header,
+                               const floe_field *here, floe_sample *sample, floe_error *err);
 
 /* The best of several for what sample->header requests, whose range and fill are known: the smallest, for RATIO the smallest bound. */
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,

@@ -13,7 +13,7 @@ enum {
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
     MOST = 1 << 20,  /* values of the sample */
-    WHOLE = 1 << 23, /* of a field that it may become */
+    WHOLE = 1 << 23, /* of a field that it may become, even if that is no chunk, or each trial codes it several times */
     /* of one that estimates */
     SMALL_LEAST = 49152,   /* values of the field for a box, */
     SMALL_BOXES = 8,       /* of which there are no more, */
@@ -73,9 +73,10 @@ static void look_set(floe_sample *s)
         s->boxes.place[b] = (uint16_t)(look->each * n + b);
 }
 
-floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err)
+floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, const floe_field *here, bool one_chunk,
+                           floe_error *err)
 {
-    floe_sample s = {.cpu = cpu, .header = *header, .nboxes = 1, .err = err};
+    floe_sample s = {.cpu = cpu, .header = *header, .nboxes = 1, .whole = here, .err = err};
     s.estimates = header->preset == FLOE_PRESET_BALANCED && header->mode != FLOE_BOUND_RATIO;
     const uint64_t nelems = floe_extent_nelems(header->rank, header->shape);
     memcpy(s.box, header->shape, sizeof s.box);
@@ -83,7 +84,8 @@ floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_
         small_boxes(&s, nelems);
     else if (nelems > LEAST) {
         box_choose(&s, nelems);
-        s.widens = header->mode != FLOE_BOUND_RATIO && nelems <= WHOLE;
+        s.widens =
+            header->mode != FLOE_BOUND_RATIO && (nelems <= WHOLE || (one_chunk && header->mode != FLOE_BOUND_PSNR));
     }
     look_set(&s);
     return s;
@@ -143,10 +145,32 @@ uint64_t floe_sample_raw_nbytes(const floe_sample *s)
     return s->nboxes * floe_extent_nbytes(s->header.dtype, s->header.rank, s->box);
 }
 
+/* Whether its values are those of the field in memory, of which there is no copy. */
+static bool is_here(const floe_sample *s)
+{
+    return s->whole && !s->estimates && s->nboxes == 1 &&
+           memcmp(s->box, s->header.shape, s->header.rank * sizeof *s->box) == 0;
+}
+
+uint64_t floe_sample_room_nbytes(const floe_sample *s)
+{
+    const uint64_t own = is_here(s) ? 0 : floe_sample_raw_nbytes(s);
+    if (!s->widens)
+        return own;
+    const floe_sample all = floe_sample_whole(s);
+    return floe_max64(own, floe_sample_room_nbytes(&all));
+}
+
+floe_field floe_sample_values(const floe_sample *s, floe_codec codec)
+{
+    const floe_header h = floe_sample_header(s, codec);
+    const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape);
+    return is_here(s) ? *s->whole : floe_field_contiguous(s->values, &layout);
+}
+
 void floe_sample_take(floe_sample *s, floe_arena *arena)
 {
-    const floe_sample all = s->widens ? floe_sample_whole(s) : *s;
-    s->values = floe_arena_take(arena, floe_sample_raw_nbytes(&all), 1);
+    s->values = floe_arena_take(arena, floe_sample_room_nbytes(s), 1);
     s->coded = floe_arena_take(arena, s->coded_nbytes, 1);
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
 }
@@ -168,7 +192,7 @@ static floe_status box_read(const floe_sample *s, const uint64_t *lo, uint64_t b
 
 static floe_status boxes_read(const floe_sample *s)
 {
-    for (uint64_t b = 0; b < s->nboxes; b++) {
+    for (uint64_t b = 0; b < s->nboxes && !is_here(s); b++) {
         uint64_t lo[FLOE_MAX_RANK];
         floe_sample_place(s, b, lo);
         FLOE_TRY(box_read(s, lo, b));
@@ -206,7 +230,7 @@ static floe_status read_bits(const floe_sample *s, uint32_t *bits)
 
 static floe_status find_bits(const floe_sample *s, uint32_t *bits)
 {
-    if (!s->whole)
+    if (s->find_bits || !s->whole)
         return s->find_bits ? s->find_bits(s->user, s, bits) : read_bits(s, bits);
     const floe_look look = floe_sample_look_at(s, s->whole);
     floe_look_all(s->cpu, &look, bits);
@@ -277,9 +301,7 @@ static floe_status code(const floe_sample *s, const floe_codec_params *params, u
     if (s->code)
         return s->code(s->user, s, params, nbytes, squares);
     const floe_codec_ops *codec = floe_codec_of(params->codec);
-    const floe_header h = floe_sample_header(s, params->codec);
-    const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape);
-    const floe_field values = floe_field_contiguous(s->values, &layout);
+    const floe_field values = floe_sample_values(s, params->codec);
     floe_arena scratch = floe_arena_of(s->scratch, s->scratch_nbytes);
     floe_chunk_stats stats;
     const floe_chunk_encode call = {.cpu = s->cpu,
@@ -313,5 +335,4 @@ void floe_sample_read_from(floe_sample *s, floe_sample_source *source)
 {
     s->read = read_chunks;
     s->user = source;
-    s->whole = source->chunks->source ? NULL : &source->chunks->field;
 }

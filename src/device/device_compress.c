@@ -55,9 +55,10 @@ static void resolve_prepare(compression *c)
 }
 
 /* 0: there is no sample, or it is coded on the host. */
-static size_t sample_nbytes(floe_ctx *ctx, const floe_header *header, const floe_choice *choice)
+static size_t sample_nbytes(floe_ctx *ctx, const floe_header *header, const floe_field *field,
+                            const floe_choice *choice)
 {
-    const floe_sample sample = floe_sample_of(NULL, header, NULL);
+    const floe_sample sample = floe_sample_of(NULL, header, field, choice->one_chunk, NULL);
     return choice->n > 1 || header->mode == FLOE_BOUND_RATIO ? floe_device_sample_nbytes(ctx, &sample, choice) : 0;
 }
 
@@ -85,7 +86,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
     const floe_choice choice = floe_choice_of(field, params);
     c->scans = params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO || choice.n > 1;
-    c->sample = (floe_device_sample){.ctx = ctx, .nbytes = sample_nbytes(ctx, h, &choice)};
+    c->sample = (floe_device_sample){.ctx = ctx, .nbytes = sample_nbytes(ctx, h, field, &choice)};
     if (params->mode == FLOE_BOUND_RATIO) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, &with_attrs, &sizing, &ctx->err));
@@ -250,12 +251,13 @@ static floe_status sample_load(compression *c, const floe_choice *choice, floe_s
 {
     floe_ctx *ctx = c->ctx;
     floe_arena plan = floe_arena_plan(), arena;
-    *s = floe_sample_of(&ctx->cpu, &c->resolve.header, &ctx->err);
+    const floe_header *const h = &c->resolve.header;
     c->sample.field = &c->field;
-    if (c->sample.nbytes)
+    if (c->sample.nbytes) {
+        *s = floe_sample_of(&ctx->cpu, h, &c->field, choice->one_chunk, &ctx->err);
         return floe_device_sample_load(&c->sample, s);
-    for (uint32_t i = 0; i < choice->n; i++)
-        FLOE_TRY(floe_sample_add(s, choice->codecs[i]));
+    }
+    FLOE_TRY(floe_choice_sample(choice, &ctx->cpu, h, NULL, s, &ctx->err));
     floe_sample_take(s, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_sample_take(s, &arena);
@@ -283,7 +285,7 @@ static floe_status ratio_resolve(compression *c, const floe_range *range)
 {
     floe_sample sample;
     floe_header *h = &c->resolve.header;
-    const floe_choice choice = {1, {h->codec}};
+    const floe_choice choice = {1, false, {h->codec}};
     const floe_ratio ratio = {ratio_attempt, c, floe_extent_nbytes(h->dtype, h->rank, h->shape)};
     FLOE_TRY(sample_load(c, &choice, &sample));
     return floe_ratio_resolve(&ratio, &sample, range, h, NULL);

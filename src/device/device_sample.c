@@ -23,8 +23,7 @@ static floe_status coding_take(floe_ctx *ctx, const floe_sample *s, floe_codec c
 {
     const floe_header h = floe_sample_header(s, codec);
     floe_sizing sizing;
-    const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape),
-                     values = floe_field_contiguous(s->values, &layout);
+    const floe_field values = floe_sample_values(s, codec);
     floe_codec_encode *e = &c->encode;
     *e = (floe_codec_encode){
         .field = floe_dev_field_of(&values), .preset = h.preset, .mode = h.mode, .cuda = &ctx->cuda};
@@ -46,7 +45,7 @@ static size_t most_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice
     for (uint32_t i = 0; i < choice->n; i++) {
         floe_arena plan = floe_arena_plan();
         coding c;
-        floe_arena_take(&plan, floe_sample_raw_nbytes(s), 1);
+        floe_arena_take(&plan, floe_sample_room_nbytes(s), 1);
         if (!floe_codec_on_gpu(floe_codec_of(choice->codecs[i]), s->header.dtype) ||
             coding_take(ctx, s, choice->codecs[i], &plan, &c) != FLOE_OK || plan.overflow)
             return 0;
@@ -69,7 +68,7 @@ static size_t estimates_nbytes(const floe_sample *s, const floe_choice *choice)
 
 size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
 {
-    const floe_choice first = {1, {choice->codecs[0]}};
+    const floe_choice first = {1, false, {choice->codecs[0]}};
     const floe_sample whole = s->widens ? floe_sample_whole(s) : *s;
     const size_t nbytes = floe_sample_is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
                  more = s->estimates ? estimates_nbytes(s, choice) : most_nbytes(ctx, &whole, choice);
@@ -100,7 +99,7 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     coding c;
     uint32_t status;
     floe_dev_record record;
-    floe_arena_take(&a, floe_sample_raw_nbytes(s), 1);
+    floe_arena_take(&a, floe_sample_room_nbytes(s), 1);
     FLOE_TRY(coding_take(d->ctx, s, params->codec, &a, &c));
     const floe_resolve_job known = floe_resolve_known(&c.encode, params, FLOE_ARENA_ALIGN);
     c.codec->encode_aim(&c.encode);
