@@ -318,6 +318,53 @@ static void cut_within_a_chunk(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* Bytes that lines of words give: the first one's are those of the chunk; the sum of the others, or 0 where there are none. */
+static uint64_t nbytes_in(const char *words, uint64_t *chunk)
+{
+    uint64_t sum = 0;
+    *chunk = 0;
+    for (const char *line = words; *line; line = strchr(line, '\n') + 1) {
+        const char *at = strstr(line, " bytes\n");
+        if (strncmp(line, "bank: ", 6) == 0 || strncmp(line, "set: ", 5) == 0)
+            continue;
+        assert_true(at && at < strchr(line, '\n'));
+        while (at > line && at[-1] != ' ')
+            at--;
+        const uint64_t n = strtoull(at, NULL, 10);
+        if (line == words)
+            *chunk = n;
+        else
+            sum += n;
+    }
+    return sum;
+}
+
+static void chunks_in_words(void **unused)
+{
+    static const char *const texts[] = {"abs=0.05 codec=interp", "abs=0.05 codec=wavelet",  "pwrel=0.01 codec=wavelet",
+                                        "lossless codec=interp", "abs=1e-12 codec=wavelet", "abs=5e3 codec=wavelet"};
+    static char words[16384];
+    floe_ctx *ctx = NULL;
+    uint64_t chunk;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const uint64_t nbytes = stream_of(ctx, texts[i]);
+        assert_int_equal(floe_stream_plan(ctx, stream, nbytes, 0, words, sizeof words), FLOE_OK);
+        const uint64_t sum = nbytes_in(words, &chunk);
+        if ((sum && sum != chunk) || chunk + 400 < nbytes || chunk > nbytes)
+            fail_msg("%s, %llu of %llu bytes in a stream of %llu:\n%s", texts[i], (unsigned long long)sum,
+                     (unsigned long long)chunk, (unsigned long long)nbytes, words);
+        for (uint64_t k = 0; k < 600; k++) { /* a damaged one is described, or refused */
+            stream[k * 7919 % nbytes] ^= (uint8_t)(1 + k % 255);
+            const floe_status status = floe_stream_plan(ctx, stream, nbytes, 0, words, sizeof words);
+            assert_true(status == FLOE_OK || status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM ||
+                        status == FLOE_ERR_CAPACITY);
+        }
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole),
@@ -326,6 +373,7 @@ int main(void)
                                        cmocka_unit_test(bytes_of_a_level_are_checked),
                                        cmocka_unit_test(cut_behind_a_level),
                                        cmocka_unit_test(missing_within_a_chunk),
-                                       cmocka_unit_test(cut_within_a_chunk)};
+                                       cmocka_unit_test(cut_within_a_chunk),
+                                       cmocka_unit_test(chunks_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,25 +71,12 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
 
 /* ---- in words ---------------------------------------------------------------------------------------------------------- */
 
-static void add_shape(floe_text *to, const uint64_t *n)
-{
-    uint32_t a = floe_interp_slowest(n);
-    for (const char *by = ""; a < FLOE_INTERP_RANK; a++, by = " x ")
-        floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
-}
-
 static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint64_t nbytes)
 {
     static const char *const predictors[] = {"natural cubic", "not-a-knot cubic", "linear"};
     const floe_interp_coding *c = &k->plan.steps[i];
-    const uint32_t first = floe_interp_slowest(k->plan.shape);
     floe_text_add(to, "step %u: ", i);
-    add_shape(to, c->step.coarse);
-    floe_text_add(to, " -> ");
-    add_shape(to, c->step.fine);
-    floe_text_add(to, " along axes");
-    for (uint32_t a = 0; a < c->step.naxes; a++)
-        floe_text_add(to, "%s %u", a ? "," : "", c->step.axis[a] - first);
+    floe_interp_step_words(&c->step, k->plan.shape, to);
     floe_text_add(to, "; %s%s; quantizer %g; codes of %u bits; contexts of %s, window %u, %u rows; %s tables; ",
                   predictors[c->step.predictor], c->step.mean ? ", mean of the axes" : "", c->step.step,
                   8 * c->step.width, c->spec.planes ? "rows and planes" : "rows", c->spec.window, c->rows,
@@ -127,7 +114,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");
     floe_text_add(to, "%s%s, ", kinds[k.kind], k.log ? ", logarithms" : "");
-    add_shape(to, k.plan.shape);
+    floe_interp_shape_words(k.plan.shape, to);
     floe_text_add(to, " values, %llu bytes\n", (unsigned long long)c->nbytes);
     add_sets(to, &k, narrow);
     if (k.apart_nbytes)
@@ -137,7 +124,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     const uint64_t *anchors = floe_interp_anchors_shape(&k.plan), size = floe_dtype_size(c->dtype);
     const uint64_t nanchors = floe_interp_points(anchors) * size;
     floe_text_add(to, "header: %llu bytes\nanchors: ", (unsigned long long)(apart_at - nanchors));
-    add_shape(to, anchors);
+    floe_interp_shape_words(anchors, to);
     floe_text_add(to, ", %llu bytes\ntables: %llu bytes\nsizes and checks: %llu bytes\n", (unsigned long long)nanchors,
                   (unsigned long long)(sizes_at - apart_at - k.apart_nbytes), (unsigned long long)(at - sizes_at));
     const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;

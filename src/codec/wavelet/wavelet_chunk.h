@@ -14,6 +14,7 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
 floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
+floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err);
 floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
 
 #endif

@@ -16,6 +16,7 @@ const floe_codec_ops floe_wavelet_codec = {
     .workspace = floe_wavelet_workspace,
     .decode_workspace = floe_wavelet_decode_workspace,
     .level_nbytes = floe_wavelet_level_nbytes,
+    .plan = floe_wavelet_plan_words,
     .encode = floe_wavelet_compress,
     .decode = floe_wavelet_decompress,
     .squared_error = floe_wavelet_squared_error,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many of a chunk's first bytes a level takes. */
+/* What a chunk consists of: how many of its first bytes a level takes, and all of it in words. */
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
@@ -7,29 +7,140 @@
 
 enum { HEADER_MOST = 1024 /* bytes that no header exceeds */ };
 
+/* Header of a chunk, by its first `have` bytes. at: out, where anchors begin, or what a chunk of another kind has. */
+static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wavelet_chunk *k, uint64_t *at,
+                             floe_error *err)
+{
+    floe_reader from = floe_reader_of(c->src, (size_t)have);
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
+               FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
+    FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
+    *at = (uint64_t)(from.at - (const uint8_t *)c->src);
+    return FLOE_OK;
+}
+
+static uint64_t anchors_end(const floe_wavelet_chunk *k, uint64_t at)
+{
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k->plan)) * k->anchors.nbits;
+    return floe_wavelet_check_end(k->checks, at + floe_ceil_div(nbits, 8));
+}
+
+static uint64_t step_end(const floe_wavelet_chunk *k, uint32_t i, const uint8_t *src, uint64_t at, uint64_t have)
+{
+    const floe_interp_records r = {&k->plan.steps[i].spec, &k->plan.steps[i].grid, NULL};
+    return floe_wavelet_check_end(k->checks, floe_wavelet_records_end(&r, src, at, have));
+}
+
 floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err)
 {
-    const uint8_t *src = c->src;
     floe_wavelet_chunk k;
+    uint64_t at;
     *nbytes = floe_min64(c->nbytes, HEADER_MOST);
     const bool few = have < *nbytes;
-    floe_reader from =
-        floe_reader_of(src, (size_t)(few ? have : c->nbytes)); /* behind the header it is not looked at */
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k.plan.shape),
-               FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
-    const floe_status status = floe_wavelet_header_read(&k, floe_dtype_is_narrow(c->dtype), &from, few ? NULL : err);
+    const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)
         return few ? FLOE_OK : status; /* with more of it there may be a header */
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k.plan)) * k.anchors.nbits;
-    uint64_t at = k.kind == FLOE_INTERP_CODED
-                      ? floe_wavelet_check_end(k.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8))
-                      : c->nbytes;
+    at = k.kind == FLOE_INTERP_CODED ? anchors_end(&k, at) : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);
-    for (uint32_t i = k.plan.nsteps; i-- > level.step && at <= have;) {
-        const floe_interp_records r = {&k.plan.steps[i].spec, &k.plan.steps[i].grid, NULL};
-        at = floe_wavelet_check_end(k.checks, floe_wavelet_records_end(&r, src, at, have));
-    }
+    for (uint32_t i = k.plan.nsteps; i-- > level.step && at <= have;)
+        at = step_end(&k, i, c->src, at, have);
     FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
     *nbytes = at;
+    return FLOE_OK;
+}
+
+/* ---- in words ---------------------------------------------------------------------------------------------------------- */
+
+static void add_structure(floe_text *to, const floe_wavelet_plan *p)
+{
+    static const char *const banks[FLOE_WAVELET_BANKS] = {"CDF 9/7",
+                                                          "CDF 8/4",
+                                                          "CDF 5/3",
+                                                          "Haar",
+                                                          "Deslauriers-Dubuc (4,4)",
+                                                          "Deslauriers-Dubuc (6,4)",
+                                                          "Deslauriers-Dubuc (6,6)",
+                                                          "Deslauriers-Dubuc (8,4)"};
+    const uint32_t slowest = floe_interp_slowest(p->shape);
+    const char *by = "; one-sided ends along axes";
+    floe_text_add(to, "bank: %s", banks[p->bank]);
+    for (uint32_t a = slowest; a < FLOE_INTERP_RANK; a++)
+        if (p->one_sided >> a & 1) {
+            floe_text_add(to, "%s %u", by, a - slowest);
+            by = ",";
+        }
+    if (p->packet)
+        floe_text_add(to, "; packet of %u levels along axis 0", p->packet);
+    floe_text_add(to, "\n");
+}
+
+/* How records that begin at byte `at` are stored, up to `end`. */
+static void add_records(floe_text *to, const floe_context_grid *grid, const uint8_t *src, uint64_t at, uint64_t end)
+{
+    const uint32_t flags = src[at];
+    if (flags & FLOE_WAVELET_RECORDS_LIST)
+        floe_text_add(to, "a list");
+    else
+        floe_text_add(to, "%s tables; %llu entropy chunks", flags & FLOE_WAVELET_RECORDS_TABLES ? "own" : "shared",
+                      (unsigned long long)floe_context_nchunks(grid));
+    floe_text_add(to, ", %llu bytes\n", (unsigned long long)(end - at));
+}
+
+static void add_step(floe_text *to, const floe_wavelet_plan *p, uint32_t i)
+{
+    const floe_wavelet_coding *c = &p->steps[i];
+    int32_t least = INT8_MAX, most = INT8_MIN;
+    for (uint32_t class = 1; class < 1u << c->step.naxes; class ++) {
+        least = c->exponent[class] < least ? c->exponent[class] : least;
+        most = c->exponent[class] > most ? c->exponent[class] : most;
+    }
+    floe_text_add(to, "step %u: ", i);
+    floe_interp_step_words(&c->step, p->shape, to);
+    floe_text_add(to, "; quantizers %g to %g; codes of %u bits, up to %u rows; ", floe_wavelet_step_of(p->base, least),
+                  floe_wavelet_step_of(p->base, most), 8 * c->step.width,
+                  FLOE_CONTEXT_ROWS >> (c->shorter & ~(uint32_t)FLOE_WAVELET_TALL));
+}
+
+/* Bytes from *at to end have that name; then *at is there. */
+static void add_part(floe_text *to, const char *name, uint64_t *at, uint64_t end)
+{
+    floe_text_add(to, "%s: %llu bytes\n", name, (unsigned long long)(end - *at));
+    *at = end;
+}
+
+floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
+{
+    static const char *const kinds[] = {"coded", "values as they are", "one value"};
+    static const char *const marks[] = {"corrections: ", "kinds of values apart: "};
+    floe_wavelet_chunk k;
+    uint64_t at = 0, end;
+    FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
+    floe_text_add(to, "%s%s, ", kinds[k.kind], k.log ? ", logarithms" : "");
+    floe_interp_shape_words(k.plan.shape, to);
+    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)c->nbytes);
+    add_part(to, "header", &at, end);
+    if (k.kind == FLOE_INTERP_CODED) {
+        add_structure(to, &k.plan);
+        add_part(to, "anchors", &at, floe_min64(anchors_end(&k, at), c->nbytes));
+    }
+    for (uint32_t i = k.plan.nsteps; i-- > 0; at = end) {
+        end = step_end(&k, i, c->src, at, c->nbytes);
+        FLOE_CHECK(err, end <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+        add_step(to, &k.plan, i);
+        add_records(to, &k.plan.steps[i].grid, c->src, at, end);
+    }
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        const floe_context_grid grid = floe_wavelet_marks_grid(k.plan.shape, k.shorter[s]);
+        const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, NULL};
+        if (!k.marked[s])
+            continue;
+        end = floe_wavelet_records_end(&r, c->src, at, c->nbytes);
+        FLOE_CHECK(err, end <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+        floe_text_add(to, "%s", marks[s]);
+        add_records(to, &grid, c->src, at, end);
+        at = end;
+    }
+    if (at < c->nbytes)
+        add_part(to, "values as they are", &at, c->nbytes);
     return FLOE_OK;
 }

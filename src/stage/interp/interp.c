@@ -132,3 +132,20 @@ void floe_interp_output_fill(const floe_interp_output *o, const uint64_t *shape,
                     floe_interp_output_put(o, at, pattern);
                 }
 }
+
+void floe_interp_shape_words(const uint64_t *n, floe_text *to)
+{
+    uint32_t a = floe_interp_slowest(n);
+    for (const char *by = ""; a < FLOE_INTERP_RANK; a++, by = " x ")
+        floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
+}
+
+void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to)
+{
+    floe_interp_shape_words(s->coarse, to);
+    floe_text_add(to, " -> ");
+    floe_interp_shape_words(s->fine, to);
+    floe_text_add(to, " along axes");
+    for (uint32_t a = 0; a < s->naxes; a++)
+        floe_text_add(to, "%s %u", a ? "," : "", s->axis[a] - floe_interp_slowest(shape));
+}

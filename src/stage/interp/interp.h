@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "base/bytes.h"
+#include "base/text_buffer.h"
 #include "stage/interp/interp_output_math.h"
 
 enum {
@@ -101,6 +102,12 @@ typedef struct floe_interp_ops {
 extern const floe_interp_ops floe_interp_ops_f32_plain, floe_interp_ops_f64_plain;
 extern const floe_interp_ops floe_interp_ops_f32_avx2, floe_interp_ops_f64_avx2;
 const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa);
+
+/* ---- in words ---------------------------------------------------------------------------------------------------------- */
+
+void floe_interp_shape_words(const uint64_t *n, floe_text *to);
+/* Lattices of a step, and its axes, as numbers of those that the shape has. */
+void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to);
 
 /* ---- the box of values that a decoder of a chunk gives -------------------------------------------------------------------- */
 
