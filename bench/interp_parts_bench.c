@@ -3,7 +3,7 @@
  * interp_parts_bench [--rel LIST] FIELD...
  *
  * What each part of codec interp brings: its ratio, and how much is lost where one part is switched off. FIELD is FILE:SHAPE (raw
- * little-endian f32, slowest axis first) or synth:NAME:SHAPE. Every stream is verified. docs/performance.md has results.
+ * little-endian f32, slowest axis first) or synth:NAME:SHAPE. Every stream is verified. docs/studies.md has results.
  *
  * The library has no such switches. Its functions that make a plan of a structure and tables of counts are wrapped by the linker
  * (cmake/FloeRooms.cmake): a structure that uses a part that is off costs so much that the tuner leaves it.

@@ -4,7 +4,7 @@
  *
  * Why codec lorenzo has the tile, the groups and the modes that it has: ratio of either encoder and cost of predicting for
  * other shapes, on fields of the caller's choice. Ratios are geometric means over all fields and bounds; times are of one
- * thread, the least of N repeats. docs/performance.md has results. FIELD is FILE:SHAPE (raw little-endian f32, three axes,
+ * thread, the least of N repeats. docs/studies.md has results. FIELD is FILE:SHAPE (raw little-endian f32, three axes,
  * slowest first) or synth:NAME:SHAPE. Cells that are not finite take the value before them.
  */
 #include <math.h>
