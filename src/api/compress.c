@@ -36,6 +36,8 @@ typedef struct compression {
     bool tries; /* ratio: the stream goes nowhere */
     void *held; /* values of a source that can be read only once */
     uint64_t held_nbytes;
+    floe_trial trial; /* whose bytes are those of the only chunk, if it is coded with the same params */
+    void *coded;
 } compression;
 
 /* ---- scratch ----------------------------------------------------------------------------------------------------- */
@@ -102,6 +104,15 @@ static void stats_add(floe_stats *all, const floe_chunk_stats *chunk)
     all->max_pw_error = fmax(all->max_pw_error, chunk->max_pw_error);
 }
 
+static floe_status coded_put(floe_ctx *ctx, compression *c, uint8_t *to, uint64_t room, floe_record *record)
+{
+    FLOE_TRY(c->trial.nbytes > room ? floe_output_full(&c->output, &ctx->err) : FLOE_OK);
+    memcpy(to, c->coded, (size_t)c->trial.nbytes);
+    record->nbytes = c->trial.nbytes;
+    stats_add(&ctx->stats, &c->trial.stats);
+    return FLOE_OK;
+}
+
 /* Encodes behind the room for the record's head. */
 static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, floe_record *record)
 {
@@ -114,6 +125,8 @@ static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, f
     FLOE_TRY(floe_chunk_source_view(&c->chunks, chunk, &view, &ctx->err));
     floe_output_space(&c->output, &capacity);
     *record = (floe_record){.chunk = chunk};
+    if (c->coded && c->nchunks == 1 && memcmp(&c->codec, &c->trial.params, sizeof c->codec) == 0)
+        return coded_put(ctx, c, space + FLOE_RECORD_HEAD_NBYTES, capacity - FLOE_RECORD_HEAD_NBYTES, record);
     const floe_chunk_encode call = {.cpu = &ctx->cpu,
                                     .params = &c->codec,
                                     .chunk = &view,
@@ -301,20 +314,17 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
 
-/* A source that cannot seek, and holds a single slab, becomes a field in memory. */
-static floe_status source_hold(floe_ctx *ctx, compression *c)
+/* Of trials of the whole field the smallest: scratch is planned anew before it is coded. */
+static floe_status trial_keep(void *keeper, const floe_trial *trial, const uint8_t *bytes)
 {
-    floe_arena plan = floe_arena_plan();
-    floe_field view;
-    floe_chunk_source_take(&c->chunks, &plan);
-    FLOE_TRY(floe_ctx_hold(ctx, plan.used, &c->held));
-    c->held_nbytes = plan.used;
-    floe_arena arena = floe_arena_of(c->held, plan.used);
-    floe_chunk_source_take(&c->chunks, &arena);
-    FLOE_TRY(floe_chunk_source_view(&c->chunks, 0, &view, &ctx->err));
-    FLOE_TRY(floe_chunk_source_end(&c->chunks, &ctx->err));
-    const floe_field field = c->chunks.field;
-    c->chunks = floe_chunk_source_of_field(&c->header, &field);
+    compression *c = keeper;
+    floe_ctx *ctx = c->ctx;
+    if ((c->coded && trial->nbytes >= c->trial.nbytes) || (ctx->max_memory && trial->nbytes > floe_ctx_left(ctx)))
+        return FLOE_OK;
+    floe_ctx_release(ctx, c->trial.nbytes, &c->coded);
+    c->trial = *trial;
+    FLOE_TRY(floe_ctx_hold(ctx, trial->nbytes, &c->coded));
+    memcpy(c->coded, bytes, (size_t)trial->nbytes);
     return FLOE_OK;
 }
 
@@ -329,7 +339,7 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
                "codec auto looks at a sample, so the source is read more than once, and this one cannot seek: put it "
                "into a file first, or name a codec, such as lorenzo");
     if (repeats && c->chunks.source && !c->chunks.source->seekable)
-        FLOE_TRY(source_hold(ctx, c));
+        FLOE_TRY(floe_chunk_source_hold(&c->chunks, ctx, &c->held, &c->held_nbytes));
     const floe_field *const here = c->chunks.source ? NULL : &c->chunks.field;
     FLOE_TRY(floe_choice_sample(&choice, &ctx->cpu, &c->header, here, &sample, &ctx->err));
     floe_chunk_source_take(&c->chunks, &plan);
@@ -340,6 +350,8 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
     const floe_resolver resolver = resolver_of(ctx, c);
     FLOE_TRY(floe_resolve_values(&resolver, &c->header, range));
     FLOE_TRY(sample_load(ctx, c, &sample));
+    sample.keep = trial_keep;
+    sample.keeper = c;
     FLOE_TRY(floe_choice_make(&choice, &sample, range, &c->params.codec));
     c->header.codec = c->params.codec;
     return floe_chunking_choose(layout, &c->params, c->header.chunk, &ctx->err);
@@ -389,7 +401,9 @@ static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, 
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
     FLOE_TRY(options_take(&c, call->options, &ctx->err));
     c.chunks = floe_chunk_source_of_field(&c.header, call->field);
-    FLOE_TRY(compress_run(ctx, &c, call->field));
+    const floe_status status = compress_run(ctx, &c, call->field);
+    floe_ctx_release(ctx, c.trial.nbytes, &c.coded);
+    FLOE_TRY(status);
     *call->nbytes = c.output.written;
     return FLOE_OK;
 }
@@ -477,47 +491,6 @@ floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_par
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Header of the stream that field and params lead to, as far as it is known before the values are seen. */
-static floe_status layout_header(const floe_field *field, const floe_params *params, floe_params *checked,
-                                 floe_header *header, floe_error *err)
-{
-    uint64_t nelems;
-    FLOE_CHECK(err, floe_field_nelems(field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
-               "the field's element type or shape is not valid");
-    FLOE_TRY(floe_params_check(params, field->dtype, checked, err));
-    return floe_header_init(header, field, checked, err);
-}
-
-uint64_t floe_compress_bound(const floe_field *field, const floe_params *params)
-{
-    floe_header header;
-    floe_sizing sizing;
-    floe_params checked;
-    uint64_t most = 0;
-    if (layout_header(field, params, &checked, &header, NULL) != FLOE_OK)
-        return 0;
-    const floe_choice choice = floe_choice_of(field, &checked);
-    for (uint32_t i = 0; i < choice.n; i++) {
-        checked.codec = choice.codecs[i];
-        if (floe_header_init(&header, field, &checked, NULL) != FLOE_OK ||
-            floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
-            return 0;
-        most = floe_max64(most, sizing.stream_nbytes);
-    }
-    return most;
-}
-
-uint32_t floe_compress_passes(const floe_field *field, const floe_params *params)
-{
-    floe_header header;
-    floe_params checked;
-    if (layout_header(field, params, &checked, &header, NULL) != FLOE_OK)
-        return 0;
-    return (floe_resolve_needs_range(header.mode) ? FLOE_PASSES_RANGE : 0u) |
-           (floe_choice_of(field, &checked).n > 1 ? FLOE_PASSES_CODEC : 0u) |
-           (checked.fill == FLOE_FILL_AUTO ? FLOE_PASSES_FILL : 0u);
-}
-
 typedef struct workspace_call {
     const floe_field *field;
     const floe_params *params;
@@ -532,7 +505,7 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     floe_sample sample;
     floe_arena most = floe_arena_plan();
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
-    FLOE_TRY(layout_header(call->field, call->params, &c.params, &c.header, &ctx->err));
+    FLOE_TRY(floe_header_of_layout(call->field, call->params, &c.params, &c.header, &ctx->err));
     const floe_choice choice = floe_choice_of(call->field, &c.params);
     if (choice.n > 1) {
         FLOE_TRY(floe_choice_sample(&choice, &ctx->cpu, &c.header, call->field, &sample, &ctx->err));
@@ -576,11 +549,12 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
     FLOE_CHECK(err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
     FLOE_TRY(floe_stream_options_read(call->options, &options, err));
-    FLOE_TRY(layout_header(call->layout, call->params, &c.params, &c.header, err));
+    FLOE_TRY(floe_header_of_layout(call->layout, call->params, &c.params, &c.header, err));
     FLOE_TRY(options_take(&c, &options, err));
     FLOE_TRY(floe_chunk_source_of_source(&c.header, call->source, &c.chunks, err));
     const floe_status status = compress_run(ctx, &c, call->layout);
     floe_ctx_release(ctx, c.held_nbytes, &c.held);
+    floe_ctx_release(ctx, c.trial.nbytes, &c.coded);
     return status;
 }
 

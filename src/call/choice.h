@@ -6,6 +6,13 @@
 #include "call/resolve.h"
 #include "field/look.h"
 
+/* What a codec made of a whole field as one chunk. */
+typedef struct floe_trial {
+    floe_codec_params params;
+    uint64_t nbytes;
+    floe_chunk_stats stats;
+} floe_trial;
+
 /* A part of a field by which codecs and bounds are compared: boxes, one behind the other. Preset balanced has many small ones, by which
  * codecs estimate; others, and the search for a ratio, have few that are coded. They lie where the bits are, once a bound is known. */
 typedef struct floe_sample {
@@ -26,6 +33,9 @@ typedef struct floe_sample {
     /* Or: codes its values, which are where read puts them: bytes, or (not NULL) the squared error. NULL: that is done here. */
     floe_status (*code)(void *user, const struct floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes,
                         double *squares);
+    /* Gets each such trial that is made here, with its bytes, which are lost then; NULL: nobody wants them. */
+    floe_status (*keep)(void *keeper, const floe_trial *trial, const uint8_t *bytes);
+    void *keeper;
     void *values;
     uint8_t *coded;
     uint64_t coded_nbytes;

@@ -137,3 +137,19 @@ floe_status floe_chunk_source_end(floe_chunk_source *s, floe_error *err)
         return size_mismatch(s->header, "at least ", raw_nbytes(s->header) + 1, err);
     return FLOE_OK;
 }
+
+floe_status floe_chunk_source_hold(floe_chunk_source *s, floe_ctx *ctx, void **held, uint64_t *nbytes)
+{
+    floe_arena plan = floe_arena_plan();
+    floe_field view;
+    floe_chunk_source_take(s, &plan);
+    FLOE_TRY(floe_ctx_hold(ctx, plan.used, held));
+    *nbytes = plan.used;
+    floe_arena arena = floe_arena_of(*held, plan.used);
+    floe_chunk_source_take(s, &arena);
+    FLOE_TRY(floe_chunk_source_view(s, 0, &view, &ctx->err));
+    FLOE_TRY(floe_chunk_source_end(s, &ctx->err));
+    const floe_field field = s->field;
+    *s = floe_chunk_source_of_field(s->header, &field);
+    return FLOE_OK;
+}

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "call/chunking.h"
+#include "call/ctx.h"
 
 typedef struct floe_chunk_source {
     const floe_header *header;
@@ -31,6 +32,9 @@ floe_status floe_chunk_source_view(floe_chunk_source *chunks, uint64_t chunk, fl
 
 /* The box at lo of to's shape, where chunks can be walked more than once: into to, which is contiguous. Loses the last view. */
 floe_status floe_chunk_source_box(floe_chunk_source *chunks, const uint64_t *lo, const floe_field *to, floe_error *err);
+
+/* A source that cannot seek, and holds a single slab, becomes a field in memory, of so many bytes that the caller releases. */
+floe_status floe_chunk_source_hold(floe_chunk_source *chunks, floe_ctx *ctx, void **held, uint64_t *nbytes);
 
 /* After the last chunk: the source must have no more. */
 floe_status floe_chunk_source_end(floe_chunk_source *chunks, floe_error *err);

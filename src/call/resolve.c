@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/try.h"
+#include "call/arg_check.h"
 #include "call/text.h"
 #include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
@@ -51,6 +52,16 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
                             .value_max = NAN};
     memcpy(header->shape, layout->shape, layout->rank * sizeof *header->shape);
     return floe_chunking_choose(layout, params, header->chunk, err);
+}
+
+floe_status floe_header_of_layout(const floe_field *field, const floe_params *params, floe_params *checked,
+                                  floe_header *header, floe_error *err)
+{
+    uint64_t nelems;
+    FLOE_CHECK(err, floe_field_nelems(field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
+               "the field's element type or shape is not valid");
+    FLOE_TRY(floe_params_check(params, field->dtype, checked, err));
+    return floe_header_init(header, field, checked, err);
 }
 
 /* ---- range and fill ---------------------------------------------------------------------------------------------- */

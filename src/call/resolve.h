@@ -26,6 +26,9 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
 
 /* The header as far as layout and params alone decide: all but abs_bound, range and fill. */
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
+/* The same of what the caller of the library gives. */
+floe_status floe_header_of_layout(const floe_field *layout, const floe_params *params, floe_params *checked,
+                                  floe_header *header, floe_error *err);
 
 /* Range, as scanned, and fill of the header that the chunk source uses. Reads all values zero, one or several times. */
 floe_status floe_resolve_values(const floe_resolver *resolver, floe_header *header, floe_range *range);

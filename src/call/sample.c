@@ -145,12 +145,13 @@ uint64_t floe_sample_raw_nbytes(const floe_sample *s)
     return s->nboxes * floe_extent_nbytes(s->header.dtype, s->header.rank, s->box);
 }
 
-/* Whether its values are those of the field in memory, of which there is no copy. */
-static bool is_here(const floe_sample *s)
+static bool is_all(const floe_sample *s)
 {
-    return s->whole && !s->estimates && s->nboxes == 1 &&
-           memcmp(s->box, s->header.shape, s->header.rank * sizeof *s->box) == 0;
+    return s->nboxes == 1 && memcmp(s->box, s->header.shape, s->header.rank * sizeof *s->box) == 0;
 }
+
+/* Whether its values are those of the field in memory, of which there is no copy. */
+static bool is_here(const floe_sample *s) { return s->whole && !s->estimates && is_all(s); }
 
 uint64_t floe_sample_room_nbytes(const floe_sample *s)
 {
@@ -312,7 +313,11 @@ static floe_status code(const floe_sample *s, const floe_codec_params *params, u
                                     .capacity = s->coded_nbytes,
                                     .nbytes = nbytes,
                                     .stats = &stats};
-    return squares ? codec->squared_error(&call, squares, s->err) : codec->encode(&call, s->err);
+    if (squares)
+        return codec->squared_error(&call, squares, s->err);
+    FLOE_TRY(codec->encode(&call, s->err));
+    const floe_trial trial = {*params, *nbytes, stats};
+    return s->keep && is_all(s) ? s->keep(s->keeper, &trial, s->coded) : FLOE_OK;
 }
 
 floe_status floe_sample_squared_error(const floe_sample *s, const floe_codec_params *params, double *sum)
