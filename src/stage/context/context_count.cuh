@@ -239,43 +239,39 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
     return __any_sync(FLOE_ALL_LANES, some != 0);
 }
 
-/* What symbols of these counts take. By a block of so many warps. */
-template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, floe_context_tally *to)
+/* What symbols of these counts take, of so many contexts of values. By a block of so many warps. */
+template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, floe_context_tally *to)
 {
     __shared__ unsigned long long sums[6];
     __syncthreads();
     if (threadIdx.x < 6)
         sums[threadIdx.x] = 0;
     __syncthreads();
-    for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_ALL; c += WARPS) {
+    unsigned long long own[6] = {}; /* of a lane */
+    for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_MASKS + nvalues; c += WARPS) {
         const bool mask = c < FLOE_CONTEXT_MASKS;
         const uint32_t n = mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
         const uint32_t *of = mask ? counts + c * FLOE_CONTEXT_MASK_SYMBOLS
                                   : counts + FLOE_CONTEXT_VALUES_AT + (c - FLOE_CONTEXT_MASKS) * FLOE_CONTEXT_STRIDE;
-        unsigned long long total = 0, logs = 0, raw = 0, used = 0, large = 0, longest = 0;
+        uint32_t total = 0;
         for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
             const uint32_t count = __ldcg(of + i);
             total += count;
-            logs += count ? count * floe_ans_log2(count) : 0;
-            used += count != 0;
-            raw += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
-            large += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
-            longest += !mask && i == FLOE_CONTEXT_LONGEST_SYMBOL ? count : 0;
+            own[0] -= count ? count * floe_ans_log2(count) : 0;
+            own[1] += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
+            own[2] += count != 0;
+            own[3] += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
+            own[4] += !mask && i == FLOE_CONTEXT_LONGEST_SYMBOL ? count : 0;
+            own[5] += mask ? 0 : count;
         }
-        total = floe_warp_sum(total);
-        logs = floe_warp_sum(logs);
-        raw = floe_warp_sum(raw);
-        used = floe_warp_sum(used);
-        large = floe_warp_sum(large);
-        longest = floe_warp_sum(longest);
-        if (floe_lane() == 0 && total) {
-            atomicAdd(&sums[0], total * floe_ans_log2(total) - logs);
-            atomicAdd(&sums[1], raw);
-            atomicAdd(&sums[2], used);
-            atomicAdd(&sums[3], large);
-            atomicAdd(&sums[4], longest);
-            atomicAdd(&sums[5], mask ? 0 : total);
-        }
+        total = __reduce_add_sync(FLOE_ALL_LANES, total);
+        own[0] += floe_lane() == 0 && total ? total * floe_ans_log2(total) : 0;
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < 6; k++) {
+        const unsigned long long sum = floe_warp_sum(own[k]);
+        if (floe_lane() == 0)
+            atomicAdd(&sums[k], sum);
     }
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     const floe_context_dev_grid &g = job.grids[i];
     uint32_t *counts = job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS;
     const unsigned long long lanes = job.busy ? leave_out_zeros(job, g, counts) : 0;
-    context_tally<MOST_WARPS>(counts, tallies + i);
+    context_tally<MOST_WARPS>(counts, g.nvalues, tallies + i);
     if (threadIdx.x == 0)
         tallies[i].lanes = lanes;
 }
