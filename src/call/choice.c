@@ -61,8 +61,9 @@ typedef struct cost {
     double off_db, least;
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
-/* Codecs by which a sample takes fewer bytes, or so many times those of the best: by which the field takes fewest, a sample does not show. */
-static const double few_nbytes = 1024, near = 1.5;
+/* A sample does not show which of two codecs is best for the field where it takes no more than so many times the bytes of the best by
+ * both; the fewer these bytes are, the less it shows. */
+static double near_of(double nbytes) { return nbytes < 1024 ? 1e6 : nbytes < 65536 ? 1.5 : 1.25; }
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {
@@ -122,7 +123,7 @@ static floe_status choose(floe_choice *choice, const floe_sample *sample, const 
         }
     }
     for (uint32_t i = 0; i < choice->n; i++)
-        if (best.least < few_nbytes || costs[i].least <= best.least * near)
+        if (costs[i].least <= best.least * near_of(best.least))
             choice->codecs[left++] = choice->codecs[i];
     choice->n = left;
     return FLOE_OK;
