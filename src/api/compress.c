@@ -36,7 +36,7 @@ typedef struct compression {
     bool tries; /* ratio: the stream goes nowhere */
     void *held; /* values of a source that can be read only once */
     uint64_t held_nbytes;
-    floe_trial trial; /* whose bytes are those of the only chunk, if it is coded with the same params */
+    floe_trial trial; /* of the whole field: its bytes, `coded`, are those of the only chunk, if params are the same */
     void *coded;
 } compression;
 
@@ -314,7 +314,7 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
 
-/* Of trials of the whole field the smallest: scratch is planned anew before it is coded. */
+/* Keeps the smallest trial of the whole field, since its scratch is planned anew before the field is coded. */
 static floe_status trial_keep(void *keeper, const floe_trial *trial, const uint8_t *bytes)
 {
     compression *c = keeper;

@@ -25,15 +25,14 @@ typedef struct floe_sample {
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
     floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
     void *user;
-    const floe_field
-        *whole; /* the field in memory, on a GPU in its own; NULL: it is elsewhere, or not all of it is there */
+    const floe_field *whole; /* the field, where codecs reach it; NULL: it is elsewhere, or in parts */
     /* Or: bits of all places by the look, and estimates by its boxes, where they are; NULL: their values have been read. */
     floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint32_t *bits);
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
     /* Or: codes its values, which are where read puts them: bytes, or (not NULL) the squared error. NULL: that is done here. */
     floe_status (*code)(void *user, const struct floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes,
                         double *squares);
-    /* Gets each such trial that is made here, with its bytes, which are lost then; NULL: nobody wants them. */
+    /* Gets each trial of the whole field on the host, with its bytes, which the next one overwrites. NULL: they are not wanted. */
     floe_status (*keep)(void *keeper, const floe_trial *trial, const uint8_t *bytes);
     void *keeper;
     void *values;
@@ -44,7 +43,8 @@ typedef struct floe_sample {
     floe_error *err;
 } floe_sample;
 
-/* The boxes of a field of this layout. here: it is there, too; or NULL. one_chunk: whichever codec is chosen for it, it is a single chunk. */
+/* The boxes of a field of this layout. here: the field, where codecs reach it, or NULL. one_chunk: any codec of the choice, but the first,
+ * takes it as a whole. */
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, const floe_field *here, bool one_chunk,
                            floe_error *err);
 /* Adds what coding by this codec takes; then its memory, which a plan may size. */
@@ -59,14 +59,14 @@ floe_status floe_sample_look(floe_sample *sample, const floe_codec_params *param
 /* Whether its values are coded, at least before it estimates. */
 bool floe_sample_is_coded(const floe_sample *sample);
 
-/* Becomes the whole field. */
+/* The sample becomes the whole field. */
 floe_status floe_sample_widen(floe_sample *sample);
 
 /* The sample as one field for a codec; and one that it may become. */
 floe_header floe_sample_header(const floe_sample *sample, floe_codec codec);
 floe_sample floe_sample_whole(const floe_sample *sample);
 uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
-/* Of a copy of its values, and of those that it may become; then the values as a codec has them. */
+/* Bytes of a copy of its values, or of those of the field, where it needs one; and the values as a codec gets them. */
 uint64_t floe_sample_room_nbytes(const floe_sample *sample);
 floe_field floe_sample_values(const floe_sample *sample, floe_codec codec);
 /* Where box number b begins. */
@@ -90,8 +90,8 @@ void floe_sample_read_from(floe_sample *sample, floe_sample_source *source);
 
 enum { FLOE_CHOICE_MOST = 8 };
 
-/* The codecs that such a field may get: the one of params, or those that AUTO tries on a sample. one_chunk: all but the first take it as a
- * whole. */
+/* The codecs that such a field may get: the one of params, or those that AUTO tries on a sample. one_chunk: each, but the first, takes it
+ * as a whole. */
 typedef struct floe_choice {
     uint32_t n;
     bool one_chunk;

@@ -13,7 +13,7 @@ enum {
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
     MOST = 1 << 20,  /* values of the sample */
-    WHOLE = 1 << 23, /* of a field that it may become, even if that is no chunk, or each trial codes it several times */
+    WHOLE = 1 << 23, /* of a field that it may become, though it be several chunks, or coded several times for a PSNR */
     /* of one that estimates */
     SMALL_LEAST = 49152,   /* values of the field for a box, */
     SMALL_BOXES = 8,       /* of which there are no more, */
