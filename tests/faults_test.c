@@ -83,8 +83,38 @@ static void every_fault_is_an_error(void **state)
     }
 }
 
+/* The first allocation would fail. A small field is coded whole by several codecs in preset best. */
+static void nothing_is_allocated_beside_a_workspace(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"rel=1e-3 preset=best", "rel=1e-2", "abs=1e-2 codec=wavelet preset=fast"};
+    floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){40, 50, 60}, KIT_SMOOTH, 5);
+    for (size_t i = 0; i < KIT_COUNT(params); i++) {
+        floe_ctx *ctx = kit_ctx(1);
+        const floe_params p = kit_params(params[i]);
+        size_t nbytes;
+        kit_ok(ctx, floe_workspace_nbytes(ctx, &f, &p, &nbytes));
+        floe_ctx_free(&ctx);
+        floe_ctx_options options = {.size = sizeof options, .threads = 1, .workspace_nbytes = nbytes};
+        options.workspace = aligned_alloc(64, (nbytes + 63) / 64 * 64);
+        assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+        kit_bytes b = {.capacity = floe_compress_bound(&f, &p)};
+        b.data = malloc((size_t)b.capacity);
+        fault_arm(1);
+        const floe_status status = floe_compress(ctx, &f, &p, b.data, b.capacity, &b.nbytes);
+        assert_true(fault_is_armed());
+        fault_arm(0);
+        kit_ok(ctx, status);
+        kit_bytes_free(&b);
+        floe_ctx_free(&ctx);
+        free(options.workspace);
+    }
+    kit_free(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_fault_is_an_error)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_fault_is_an_error),
+                                       cmocka_unit_test(nothing_is_allocated_beside_a_workspace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
