@@ -314,14 +314,13 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     return floe_ratio_resolve(&ratio, &c->sample, range, &c->header, NULL);
 }
 
-/* Keeps the smallest trial of the whole field beside the workspace, which is planned anew before the field is coded; not where a caller owns
- * that, since nothing is allocated then. */
+/* Keeps the smallest trial of the whole field beside the workspace, whose bytes others take before the field is coded. Not where a caller
+ * owns that, for whom nothing is allocated, nor where memory is limited. */
 static floe_status trial_keep(void *keeper, const floe_trial *trial, const uint8_t *bytes)
 {
     compression *c = keeper;
     floe_ctx *ctx = c->ctx;
-    if (ctx->caller_owns || (c->coded && trial->nbytes >= c->trial.nbytes) ||
-        (ctx->max_memory && trial->nbytes > floe_ctx_left(ctx)))
+    if (ctx->caller_owns || ctx->max_memory || (c->coded && trial->nbytes >= c->trial.nbytes))
         return FLOE_OK;
     floe_ctx_release(ctx, c->trial.nbytes, &c->coded);
     c->trial = *trial;

@@ -105,7 +105,6 @@ static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow)
 
 floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
 {
-    static const char *const kinds[] = {"coded", "values as they are", "one value"};
     const bool narrow = floe_dtype_is_narrow(c->dtype);
     floe_interp_chunk k;
     uint64_t sizes_at = 0, at;
@@ -113,9 +112,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     const uint64_t apart_at = at - k.apart_nbytes;
     FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");
-    floe_text_add(to, "%s%s, ", kinds[k.kind], k.log ? ", logarithms" : "");
-    floe_interp_shape_words(k.plan.shape, to);
-    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)c->nbytes);
+    floe_interp_chunk_words(k.kind, k.log, k.plan.shape, c->nbytes, to);
     add_sets(to, &k, narrow);
     if (k.apart_nbytes)
         floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);

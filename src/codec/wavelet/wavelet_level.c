@@ -110,14 +110,11 @@ static void add_part(floe_text *to, const char *name, uint64_t *at, uint64_t end
 
 floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
 {
-    static const char *const kinds[] = {"coded", "values as they are", "one value"};
     static const char *const marks[] = {"corrections: ", "kinds of values apart: "};
     floe_wavelet_chunk k;
     uint64_t at = 0, end;
     FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
-    floe_text_add(to, "%s%s, ", kinds[k.kind], k.log ? ", logarithms" : "");
-    floe_interp_shape_words(k.plan.shape, to);
-    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)c->nbytes);
+    floe_interp_chunk_words(k.kind, k.log, k.plan.shape, c->nbytes, to);
     add_part(to, "header", &at, end);
     if (k.kind == FLOE_INTERP_CODED) {
         add_structure(to, &k.plan);

@@ -140,6 +140,14 @@ void floe_interp_shape_words(const uint64_t *n, floe_text *to)
         floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
 }
 
+void floe_interp_chunk_words(floe_interp_kind kind, bool log, const uint64_t *shape, uint64_t nbytes, floe_text *to)
+{
+    static const char *const kinds[FLOE_INTERP_KINDS] = {"coded", "values as they are", "one value"};
+    floe_text_add(to, "%s%s, ", kinds[kind], log ? ", logarithms" : "");
+    floe_interp_shape_words(shape, to);
+    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)nbytes);
+}
+
 void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to)
 {
     floe_interp_shape_words(s->coarse, to);

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "base/bytes.h"
 #include "base/text_buffer.h"
+#include "stage/interp/interp_bytes.h"
 #include "stage/interp/interp_output_math.h"
 
 enum {
@@ -106,6 +107,8 @@ const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa);
 /* ---- in words ---------------------------------------------------------------------------------------------------------- */
 
 void floe_interp_shape_words(const uint64_t *n, floe_text *to);
+/* The first line of a chunk's words. */
+void floe_interp_chunk_words(floe_interp_kind kind, bool log, const uint64_t *shape, uint64_t nbytes, floe_text *to);
 /* Lattices of a step, and its axes, as numbers of those that the shape has. */
 void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to);
 
