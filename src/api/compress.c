@@ -104,6 +104,12 @@ static void stats_add(floe_stats *all, const floe_chunk_stats *chunk)
     all->max_pw_error = fmax(all->max_pw_error, chunk->max_pw_error);
 }
 
+/* Whether the field is one chunk, which a trial has coded. */
+static bool is_coded(const compression *c)
+{
+    return c->coded && c->nchunks == 1 && memcmp(&c->codec, &c->trial.params, sizeof c->codec) == 0;
+}
+
 static floe_status coded_put(floe_ctx *ctx, compression *c, uint8_t *to, uint64_t room, floe_record *record)
 {
     FLOE_TRY(c->trial.nbytes > room ? floe_output_full(&c->output, &ctx->err) : FLOE_OK);
@@ -125,7 +131,7 @@ static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, f
     FLOE_TRY(floe_chunk_source_view(&c->chunks, chunk, &view, &ctx->err));
     floe_output_space(&c->output, &capacity);
     *record = (floe_record){.chunk = chunk};
-    if (c->coded && c->nchunks == 1 && memcmp(&c->codec, &c->trial.params, sizeof c->codec) == 0)
+    if (is_coded(c))
         return coded_put(ctx, c, space + FLOE_RECORD_HEAD_NBYTES, capacity - FLOE_RECORD_HEAD_NBYTES, record);
     const floe_chunk_encode call = {.cpu = &ctx->cpu,
                                     .params = &c->codec,
@@ -213,7 +219,7 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &c->header))
+    if (floe_pipeline_wanted(ctx, &c->header) && !is_coded(c))
         return floe_pipeline_begin_encode(ctx, &c->header, &c->codec);
 #endif
     (void)ctx, (void)c;
@@ -223,7 +229,7 @@ static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
 static floe_status chunks_put(floe_ctx *ctx, compression *c)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &c->header))
+    if (floe_pipeline_wanted(ctx, &c->header) && !is_coded(c))
         return chunks_put_by_gpu(ctx, c);
 #endif
     for (uint64_t i = 0; i < c->nchunks; i++) {
@@ -278,9 +284,12 @@ static floe_resolver resolver_of(floe_ctx *ctx, compression *c)
 
 static floe_status sample_load(floe_ctx *ctx, compression *c, floe_sample *sample)
 {
-    c->sample_source = (floe_sample_source){&c->chunks, &ctx->err};
+    c->sample_source = (floe_sample_source){&c->chunks, ctx};
     sample->header = c->header;
     floe_sample_read_from(sample, &c->sample_source);
+#ifdef FLOE_HAVE_CUDA_BUILD
+    sample->code = floe_pipeline_code_sample;
+#endif
     return floe_sample_load(sample);
 }
 

@@ -29,10 +29,11 @@ typedef struct floe_sample {
     /* Or: bits of all places by the look, and estimates by its boxes, where they are; NULL: their values have been read. */
     floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint32_t *bits);
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
-    /* Or: codes its values, which are where read puts them: bytes, or (not NULL) the squared error. NULL: that is done here. */
-    floe_status (*code)(void *user, const struct floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes,
+    /* Or: codes its values, which are where read puts them, by trial->params: the rest of the trial, and its bytes where they are on the
+     * host, or (not NULL) the squared error. NULL, or UNSUPPORTED, MEMORY or LIMIT: that is done here, where there is room. */
+    floe_status (*code)(void *user, const struct floe_sample *sample, floe_trial *trial, const uint8_t **bytes,
                         double *squares);
-    /* Gets each trial of the whole field on the host, with its bytes, which the next one overwrites. NULL: they are not wanted. */
+    /* Gets each trial of the whole field whose bytes are on the host, which the next one overwrites. NULL: they are not wanted. */
     floe_status (*keep)(void *keeper, const floe_trial *trial, const uint8_t *bytes);
     void *keeper;
     void *values;
@@ -83,7 +84,7 @@ floe_status floe_sample_code(const floe_sample *sample, const floe_codec_params 
 /* The boxes of a chunk source, whose chunks can be walked more than once. */
 typedef struct floe_sample_source {
     floe_chunk_source *chunks;
-    floe_error *err;
+    floe_ctx *ctx;
 } floe_sample_source;
 /* source is read as long as the sample is used. */
 void floe_sample_read_from(floe_sample *sample, floe_sample_source *source);

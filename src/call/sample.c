@@ -129,7 +129,7 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
             return FLOE_OK;
     }
     FLOE_TRY(floe_sizing_of(s->cpu, &h, &sizing, s->err));
-    s->coded_nbytes = floe_max64(s->coded_nbytes, sizing.payload_nbytes);
+    s->coded_nbytes = floe_max64(s->coded_nbytes, floe_record_nbytes(sizing.payload_nbytes)); /* a GPU writes records */
     s->scratch_nbytes = sizing.codec_nbytes > s->scratch_nbytes ? sizing.codec_nbytes : s->scratch_nbytes;
     if (s->widens) {
         floe_sample all = floe_sample_whole(s);
@@ -297,43 +297,56 @@ floe_status floe_sample_estimate(const floe_sample *s, const floe_codec_params *
     return s->estimate ? s->estimate(s->user, s, &boxes, bits) : estimate_here(s, &boxes, bits);
 }
 
-static floe_status code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes, double *squares)
+static floe_status code_here(const floe_sample *s, floe_trial *trial, double *squares)
 {
-    if (s->code)
-        return s->code(s->user, s, params, nbytes, squares);
-    const floe_codec_ops *codec = floe_codec_of(params->codec);
-    const floe_field values = floe_sample_values(s, params->codec);
+    const floe_codec_ops *codec = floe_codec_of(trial->params.codec);
+    const floe_field values = floe_sample_values(s, trial->params.codec);
     floe_arena scratch = floe_arena_of(s->scratch, s->scratch_nbytes);
-    floe_chunk_stats stats;
     const floe_chunk_encode call = {.cpu = s->cpu,
-                                    .params = params,
+                                    .params = &trial->params,
                                     .chunk = &values,
                                     .scratch = &scratch,
                                     .dst = s->coded,
                                     .capacity = s->coded_nbytes,
-                                    .nbytes = nbytes,
-                                    .stats = &stats};
-    if (squares)
-        return codec->squared_error(&call, squares, s->err);
-    FLOE_TRY(codec->encode(&call, s->err));
-    const floe_trial trial = {*params, *nbytes, stats};
-    return s->keep && is_all(s) ? s->keep(s->keeper, &trial, s->coded) : FLOE_OK;
+                                    .nbytes = &trial->nbytes,
+                                    .stats = &trial->stats};
+    return squares ? codec->squared_error(&call, squares, s->err) : codec->encode(&call, s->err);
+}
+
+static floe_status code(const floe_sample *s, floe_trial *trial, const uint8_t **bytes, double *squares)
+{
+    if (s->code) {
+        const floe_status status = s->code(s->user, s, trial, bytes, squares);
+        const bool refused =
+            status == FLOE_ERR_UNSUPPORTED || status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT;
+        if (!refused || !s->coded)
+            return status;
+        *s->err = (floe_error){.status = FLOE_OK};
+    }
+    *bytes = s->coded;
+    return code_here(s, trial, squares);
 }
 
 floe_status floe_sample_squared_error(const floe_sample *s, const floe_codec_params *params, double *sum)
 {
-    return code(s, params, NULL, sum);
+    floe_trial trial = {.params = *params};
+    const uint8_t *bytes = NULL;
+    return code(s, &trial, &bytes, sum);
 }
 
 floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes)
 {
-    return code(s, params, nbytes, NULL);
+    floe_trial trial = {.params = *params};
+    const uint8_t *bytes = NULL;
+    FLOE_TRY(code(s, &trial, &bytes, NULL));
+    *nbytes = trial.nbytes;
+    return s->keep && bytes && is_all(s) ? s->keep(s->keeper, &trial, bytes) : FLOE_OK;
 }
 
 static floe_status read_chunks(void *user, const uint64_t *lo, const floe_field *to)
 {
     const floe_sample_source *from = user;
-    return floe_chunk_source_box(from->chunks, lo, to, from->err);
+    return floe_chunk_source_box(from->chunks, lo, to, &from->ctx->err);
 }
 
 void floe_sample_read_from(floe_sample *s, floe_sample_source *source)

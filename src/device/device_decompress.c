@@ -344,6 +344,22 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
 
 static void raise_to(size_t *most, size_t n) { *most = n > *most ? n : *most; }
 
+/* Of a field in host memory, chunk by chunk; and of its sample, where one is coded. */
+static floe_status host_nbytes(floe_ctx *ctx, const floe_header *header, const floe_choice *choice, size_t *most)
+{
+    const floe_sample sample = floe_sample_of(NULL, header, NULL, choice->one_chunk, NULL),
+                      whole = floe_sample_whole(&sample);
+    const bool coded = (choice->n > 1 || header->mode == FLOE_BOUND_RATIO) && !sample.estimates;
+    const floe_header headers[] = {*header, floe_sample_header(&sample, header->codec),
+                                   floe_sample_header(&whole, header->codec)};
+    for (int i = 0; i < 1 + coded + (coded && sample.widens); i++) {
+        size_t n;
+        FLOE_TRY(floe_pipeline_workspace_nbytes(ctx, &headers[i], &n));
+        raise_to(most, n);
+    }
+    return FLOE_OK;
+}
+
 static floe_status workspace_body(floe_ctx *ctx, void *arg)
 {
     const workspace_call *call = arg;
@@ -367,8 +383,7 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
         params.codec = choice.codecs[i];
         FLOE_TRY(floe_header_init(&header, &layout, &params, &ctx->err));
         if (call->field->place == FLOE_HOST) { /* chunk by chunk */
-            FLOE_TRY(floe_pipeline_workspace_nbytes(ctx, &header, &n));
-            raise_to(call->nbytes, n);
+            FLOE_TRY(host_nbytes(ctx, &header, &choice, call->nbytes));
         } else if (floe_codec_of(params.codec)->device) {
             FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &n));
             raise_to(call->nbytes, n);

@@ -89,9 +89,10 @@ static floe_status read_box(void *user, const uint64_t *lo, const floe_field *to
     return FLOE_OK;
 }
 
-static floe_status code(void *user, const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes,
-                        double *squares)
+/* The bytes stay on the device. */
+static floe_status code(void *user, const floe_sample *s, floe_trial *trial, const uint8_t **bytes, double *squares)
 {
+    (void)bytes;
     const floe_device_sample *d = user;
     const floe_cuda *cuda = &d->ctx->cuda;
     floe_error *err = &d->ctx->err;
@@ -100,12 +101,12 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     uint32_t status;
     floe_dev_record record;
     floe_arena_take(&a, floe_sample_room_nbytes(s), 1);
-    FLOE_TRY(coding_take(d->ctx, s, params->codec, &a, &c));
-    const floe_resolve_job known = floe_resolve_known(&c.encode, params, FLOE_ARENA_ALIGN);
+    FLOE_TRY(coding_take(d->ctx, s, trial->params.codec, &a, &c));
+    const floe_resolve_job known = floe_resolve_known(&c.encode, &trial->params, FLOE_ARENA_ALIGN);
     c.codec->encode_aim(&c.encode);
     FLOE_TRY(c.codec->resolve(&c.encode, &known, cuda->stream, err));
     if (squares) {
-        FLOE_TRY(c.codec->squared_error(&c.encode, params, c.sum, cuda->stream, err));
+        FLOE_TRY(c.codec->squared_error(&c.encode, &trial->params, c.sum, cuda->stream, err));
         return floe_cuda_fetch(cuda, squares, c.sum, sizeof *squares, err);
     }
     FLOE_TRY(c.codec->encode_start(&c.encode, cuda->stream, err));
@@ -115,7 +116,7 @@ static floe_status code(void *user, const floe_sample *s, const floe_codec_param
     memcpy(&record, cuda->fetched, sizeof record);
     memcpy(&status, (const uint8_t *)cuda->fetched + sizeof record, sizeof status);
     FLOE_CHECK(err, status == FLOE_OK, (floe_status)status, "%s", floe_status_text((floe_status)status));
-    *nbytes = record.nbytes;
+    trial->nbytes = record.nbytes;
     return FLOE_OK;
 }
 

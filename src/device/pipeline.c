@@ -225,6 +225,12 @@ static floe_status slot_plan(const floe_pipeline *p, bool encode, size_t *nbytes
     return FLOE_OK;
 }
 
+/* No more chunks are under way than there are. */
+static uint32_t nslots(const floe_header *header)
+{
+    return (uint32_t)floe_min64(floe_grid_nchunks(header), FLOE_PIPELINE_DEPTH);
+}
+
 static uint64_t record_room(const floe_sizing *sizing) { return floe_record_nbytes(sizing->payload_nbytes) + 16; }
 
 floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *header, size_t *nbytes)
@@ -239,7 +245,7 @@ floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *hea
     p.stream_nbytes = record_room(&sizing);
     FLOE_TRY(slot_plan(&p, true, &encode, &ctx->err));
     FLOE_TRY(slot_plan(&p, false, &decode, &ctx->err));
-    *nbytes = FLOE_PIPELINE_DEPTH * (encode > decode ? encode : decode);
+    *nbytes = nslots(header) * (encode > decode ? encode : decode);
     return FLOE_OK;
 }
 
@@ -256,10 +262,10 @@ static floe_status begin(floe_ctx *ctx, const floe_header *header, const floe_si
     if (floe_grid_nchunks(header) == 0)
         return FLOE_OK;
     FLOE_TRY(slot_plan(p, encode, &each, &ctx->err));
-    floe_arena_take(&plan, FLOE_PIPELINE_DEPTH, each);
+    floe_arena_take(&plan, nslots(header), each);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
-        p->slots[i].arena = floe_arena_of(arena.base + (size_t)i * each, each);
+    for (uint32_t i = 0; i < nslots(header); i++)
+        p->slots[i].arena = floe_arena_of(arena.base + i * each, each);
     return FLOE_OK;
 }
 
@@ -430,6 +436,34 @@ floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *r
     FLOE_TRY(floe_record_head_read(dst, (size_t)r->nbytes, record, &ctx->err));
     *stats = (floe_chunk_stats){r->nexceptions, r->max_error, p->params.mode == FLOE_BOUND_PWREL ? r->max_pw_error : 0};
     return FLOE_OK;
+}
+
+static floe_status coded_get(floe_ctx *ctx, const floe_field *values, uint8_t *dst, floe_trial *trial)
+{
+    uint64_t nbytes;
+    floe_record record;
+    FLOE_TRY(floe_pipeline_put_values(ctx, 0, values, true));
+    FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes));
+    FLOE_TRY(floe_pipeline_get_record(ctx, dst, &record, &trial->stats));
+    trial->nbytes = record.nbytes;
+    return FLOE_OK;
+}
+
+/* A squared error is the host's work: targets of PSNR have it of small fields alone. */
+floe_status floe_pipeline_code_sample(void *user, const floe_sample *s, floe_trial *trial, const uint8_t **bytes,
+                                      double *squares)
+{
+    floe_ctx *ctx = ((floe_sample_source *)user)->ctx;
+    const floe_header h = floe_sample_header(s, trial->params.codec);
+    const floe_field values = floe_sample_values(s, h.codec);
+    if (squares || !floe_pipeline_wanted(ctx, &h))
+        return FLOE_ERR_UNSUPPORTED;
+    FLOE_TRY(floe_pipeline_begin_encode(ctx, &h, &trial->params));
+    const floe_status status = coded_get(ctx, &values, s->coded, trial);
+    if (status != FLOE_OK)
+        floe_pipeline_drain(ctx);
+    *bytes = s->coded + FLOE_RECORD_HEAD_NBYTES;
+    return status;
 }
 
 /* ---- decompression ------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,9 @@
 #ifndef FLOE_DEVICE_PIPELINE_H
 #define FLOE_DEVICE_PIPELINE_H
 
-#include "call/ctx.h"
+#include "call/choice.h"
 #include "call/chunking.h"
+#include "call/ctx.h"
 #include "codec/codec.h"
 #include "container/container.h"
 
@@ -38,6 +39,10 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
 floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes);
 /* The oldest chunk: its record of record_nbytes to dst. */
 floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *record, floe_chunk_stats *stats);
+
+/* All that for a sample whose values are on the host (call/choice.h): its read is floe_sample_read_from, whose source is user. */
+floe_status floe_pipeline_code_sample(void *user, const floe_sample *sample, floe_trial *trial, const uint8_t **bytes,
+                                      double *squares);
 
 /* ---- decompression: a chunk's payload -> its values ------------------------------------------------------------------- */
 

@@ -85,6 +85,39 @@ static void pinned_memory_gives_way(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Codecs are tried on the GPU; one that it has no memory for, on the CPU, and the stream is the same. */
+static void trials_fit_or_go_to_the_cpu(void **state)
+{
+    static const gpu_case each[] = {{"turbulence", FLOE_F32, 3, {24, 32, 40}, "rel=1e-3 preset=best"},
+                                    {"turbulence", FLOE_F32, 3, {24, 32, 40}, "rel=1e-3 preset=best codec=interp"},
+                                    {"turbulence", FLOE_F32, 3, {24, 32, 40}, "rel=1e-3 preset=best codec=wavelet"}};
+    size_t need[3];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        floe_params params;
+        uint64_t nbytes;
+        floe_field field = case_make(&each[i], &params, &nbytes);
+        assert_int_equal(floe_device_workspace_nbytes(through, &field, &params, &need[i]), FLOE_OK);
+        free(field.data);
+    }
+    const bool wavelet_is_more = need[2] > need[1];
+    const size_t few = need[1 + !wavelet_is_more], rooms[] = {need[0], few, 4096};
+    assert_true(few < need[0]);
+    for (int i = 0; i < 3; i++) {
+        floe_ctx *ctx;
+        void *device;
+        CU(cudaMalloc(&device, rooms[i]));
+        const floe_ctx_options o = {.size = sizeof o,
+                                    .backend = FLOE_BACKEND_CUDA,
+                                    .device_workspace = device,
+                                    .device_workspace_nbytes = rooms[i]};
+        assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+        assert_int_equal(both(ctx, &each[0]), i == 2 ? FLOE_ERR_MEMORY : FLOE_OK);
+        floe_ctx_free(&ctx);
+        CU(cudaFree(device));
+    }
+}
+
 /* ---- a workspace that is pinned ----------------------------------------------------------------------------------------- */
 
 typedef struct cursor {
@@ -214,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pinned_memory_counts, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(pinned_memory_gives_way, contexts_open, contexts_close),
+        cmocka_unit_test_setup_teardown(trials_fit_or_go_to_the_cpu, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(slabs_in_pinned_memory, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(words_count, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(another_gpu, contexts_open, contexts_close),
