@@ -457,10 +457,14 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
     floe_compress_call call = *(const floe_compress_call *)arg;
     floe_params params = *call.params;
     floe_device_values values;
+    floe_choice left;
     call.params = &params;
-    FLOE_TRY(floe_device_choose(ctx, call.field, &params, &values));
+    FLOE_TRY(floe_device_choose(ctx, call.field, &params, &values, &left));
     call.values = values.known ? &values : NULL;
-    return floe_codec_of(params.codec)->device ? floe_device_compress(ctx, &call) : device_by_cpu(ctx, &call);
+    if (!floe_codec_of(params.codec)->device)
+        return device_by_cpu(ctx, &call);
+    FLOE_TRY(left.n > 1 ? floe_device_compress_shortest(ctx, &call, &left) : floe_device_compress(ctx, &call));
+    return floe_progress_whole(call.options, ctx->stats.raw_nbytes, &ctx->err);
 }
 
 #endif

@@ -103,7 +103,7 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
     if (sample->header.mode == FLOE_BOUND_PSNR)
         FLOE_TRY(psnr_params(sample, range, params));
     FLOE_TRY(floe_sample_code(sample, params, &nbytes));
-    c->least = (double)nbytes;
+    c->least = (double)floe_record_nbytes(nbytes);
     return FLOE_OK;
 }
 
@@ -129,23 +129,43 @@ static floe_status choose(floe_choice *choice, const floe_sample *sample, const 
     return FLOE_OK;
 }
 
-floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
+static floe_codec_params params_of(const floe_sample *sample, const floe_range *range)
 {
     floe_header h = sample->header;
-    floe_choice left = *choice;
-    *codec = choice->codecs[0];
     h.abs_bound = floe_resolve_abs_bound(h.mode, h.bound, range);
-    floe_codec_params params = floe_resolve_codec(&h);
+    return floe_resolve_codec(&h);
+}
+
+floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
+{
+    const floe_header h = sample->header;
+    floe_codec_params params = params_of(sample, range);
     const bool searches = h.mode == FLOE_BOUND_RATIO || h.mode == FLOE_BOUND_PSNR;
-    if (searches ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
+    *codec = choice->codecs[0];
+    if (searches ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS) {
+        choice->n = 1;
         return FLOE_OK;
+    }
     if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */
         FLOE_TRY(psnr_params(sample, range, &params));
     if (sample->estimates || !searches)
         FLOE_TRY(floe_sample_look(sample, &params));
-    FLOE_TRY(choose(&left, sample, range, &params, codec));
-    if (left.n == 1 || !sample->widens)
-        return FLOE_OK;
+    FLOE_TRY(choose(choice, sample, range, &params, codec));
+    if (!sample->widens)
+        *choice = (floe_choice){1, choice->one_chunk, {*codec}};
+    return FLOE_OK;
+}
+
+floe_status floe_choice_by_whole(floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
+{
+    const floe_codec_params params = params_of(sample, range);
     FLOE_TRY(floe_sample_widen(sample));
-    return choose(&left, sample, range, &params, codec);
+    return choose(choice, sample, range, &params, codec);
+}
+
+floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
+{
+    floe_choice left = *choice;
+    FLOE_TRY(floe_choice_by_sample(&left, sample, range, codec));
+    return left.n > 1 ? floe_choice_by_whole(&left, sample, range, codec) : FLOE_OK;
 }

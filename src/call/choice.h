@@ -106,6 +106,11 @@ floe_status floe_choice_sample(const floe_choice *choice, const floe_cpu *cpu, c
 /* The best of several for what sample->header requests, whose range and fill are known: the smallest, for RATIO the smallest bound. */
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,
                              floe_codec *codec);
+/* The same by the sample alone. What it does not tell apart from the best is left in the choice: one, unless the sample widens. */
+floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, const floe_range *range,
+                                  floe_codec *codec);
+/* And by the whole field then. */
+floe_status floe_choice_by_whole(floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec);
 
 /* Bytes of something coded with such bounds; abs_bound 0: lossless. */
 typedef floe_status (*floe_ratio_try)(void *user, double abs_bound, double tuner_bound, uint64_t *nbytes);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "call/choice.h"
 #include "call/ctx.h"
 #include "codec/codec_device.h"
 #include "device/device_stream.h"
@@ -35,11 +36,15 @@ typedef struct floe_compress_call {
     const floe_device_values *values; /* NULL: not known */
 } floe_compress_call;
 
-/* Codec AUTO of checked params becomes the one that such a field gets: perhaps one without kernels. */
-floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values);
+/* Codec AUTO of checked params becomes the one that such a field gets: perhaps one without kernels. left: several, where their streams
+ * are to be compared, which a sample does not; params have the likeliest then. */
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values,
+                               floe_choice *left);
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
 floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call);
+/* By whichever of these codecs has the shortest stream: that of the call, the likeliest, is the last that is tried. */
+floe_status floe_device_compress_shortest(floe_ctx *ctx, const floe_compress_call *call, const floe_choice *left);
 /* lo and hi: NULL for all, which a level above 0 is of. OK and not decided: the GPU cannot decode the stream as a whole, or finds it
  * wrong. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, const uint64_t *lo,

@@ -310,9 +310,23 @@ static floe_status bound_resolve(floe_ctx *ctx, compression *c, const floe_devic
 
 /* ---- which codec ------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values)
+/* Whether the stream of each codec has the field as its only chunk, with the bound that a trial would have. */
+static bool streams_are_trials(const compression *c, const floe_choice *choice)
 {
-    const floe_choice choice = floe_choice_of(field, params);
+    floe_params params = c->params;
+    bool are = c->sample.nbytes && params.mode != FLOE_BOUND_PSNR;
+    for (uint32_t i = 0; are && i < choice->n; i++) {
+        floe_header h;
+        params.codec = choice->codecs[i];
+        are = floe_header_init(&h, &c->field, &params, NULL) == FLOE_OK && floe_grid_nchunks(&h) == 1;
+    }
+    return are;
+}
+
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values,
+                               floe_choice *left)
+{
+    const floe_choice choice = *left = floe_choice_of(field, params);
     compression c;
     values->known = false;
     params->codec = choice.n > 1 ? params->codec : choice.codecs[0];
@@ -325,7 +339,12 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     values_set(&c, values);
     floe_sample sample;
     FLOE_TRY(sample_load(&c, &choice, &sample));
-    return floe_choice_make(&choice, &sample, &values->range, &params->codec);
+    FLOE_TRY(floe_choice_by_sample(left, &sample, &values->range, &params->codec));
+    if (left->n == 1 || streams_are_trials(&c, left))
+        return FLOE_OK;
+    FLOE_TRY(floe_choice_by_whole(left, &sample, &values->range, &params->codec));
+    left->n = 1;
+    return FLOE_OK;
 }
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
@@ -402,7 +421,41 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)*call->nbytes, &ctx->err));
         FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     }
-    return floe_progress_whole(call->options, ctx->stats.raw_nbytes, &ctx->err);
+    return FLOE_OK;
+}
+
+floe_status floe_device_compress_shortest(floe_ctx *ctx, const floe_compress_call *call, const floe_choice *left)
+{
+    floe_params params = *call->params;
+    floe_compress_call one = *call;
+    const floe_codec likely = params.codec;
+    floe_codec best = likely;
+    floe_status status;
+    uint64_t least = UINT64_MAX;
+    bool passed = false, first = false; /* the likeliest, in the order of codecs: also before the best of the others */
+    one.params = &params;
+    for (uint32_t i = 0; i < left->n; i++) {
+        params.codec = left->codecs[i];
+        passed = passed || params.codec == likely;
+        if (params.codec == likely)
+            continue;
+        status = floe_device_compress(ctx, &one);
+        FLOE_TRY(status == FLOE_ERR_CAPACITY ? FLOE_OK : status);
+        if (status == FLOE_OK && *call->nbytes < least) {
+            least = *call->nbytes;
+            best = params.codec;
+            first = passed;
+        }
+    }
+    params.codec = likely;
+    ctx->err = (floe_error){.status = FLOE_OK};
+    status = floe_device_compress(ctx, &one);
+    if (least == UINT64_MAX || (status == FLOE_OK && (*call->nbytes < least || (first && *call->nbytes == least))))
+        return status;
+    FLOE_TRY(status == FLOE_ERR_CAPACITY ? FLOE_OK : status);
+    params.codec = best;
+    ctx->err = (floe_error){.status = FLOE_OK};
+    return floe_device_compress(ctx, &one);
 }
 
 /* ---- calls that do not ----------------------------------------------------------------------------------------------- */

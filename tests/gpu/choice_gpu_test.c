@@ -43,6 +43,26 @@ static void strides(void **state)
     check_strided_of(9, 17, 14, "turbulence", "ratio=12");
 }
 
+/* Where a sample leaves several codecs, one after another writes to the destination, which need hold the shortest stream alone; of the
+ * first case another codec than the sample's best has that. */
+static void room_for_the_shortest(void **state)
+{
+    (void)state;
+    static const gpu_case several[] = {{"mixing", FLOE_F32, 3, {140, 31, 40}, "rel=1e-2 preset=best"},
+                                       {"seismic", FLOE_F32, 3, {53, 50, 60}, "rel=1e-2 preset=best"}};
+    for (int i = 0; i < (is_few() ? 1 : 2); i++) {
+        encoded m = make(&several[i]);
+        floe_field field = dev_field(&m);
+        uint64_t nbytes = 0;
+        assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.stream_nbytes, &nbytes), FLOE_OK);
+        assert_int_equal(nbytes, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, m.stream_nbytes, m.stream_nbytes, 0xEE, "stream");
+        assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.stream_nbytes - 1, &nbytes),
+                         FLOE_ERR_CAPACITY);
+        unmake(&m);
+    }
+}
+
 /* Calls that do not wait have no host to decide. */
 static void refused_without_waiting(void **state)
 {
@@ -68,7 +88,7 @@ static void refused_without_waiting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides),
+    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides), cmocka_unit_test(room_for_the_shortest),
                                        cmocka_unit_test(refused_without_waiting)};
     the_cases = cases;
     nthe_cases = sizeof cases / sizeof *cases;
