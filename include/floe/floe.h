@@ -185,7 +185,7 @@ uint32_t floe_compress_passes(const floe_field *field, const floe_params *params
 /* The scratch that compressing or decompressing such a field needs with this context. */
 floe_status floe_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params, size_t *nbytes);
 
-/* field -> dst[0 .. *nbytes). FLOE_ERR_CAPACITY when capacity is too small. */
+/* field -> dst[0 .. *nbytes); what lies behind may change, up to capacity. FLOE_ERR_CAPACITY when that is too small. */
 floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                           uint64_t capacity, uint64_t *nbytes);
 

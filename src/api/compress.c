@@ -104,10 +104,12 @@ static void stats_add(floe_stats *all, const floe_chunk_stats *chunk)
     all->max_pw_error = fmax(all->max_pw_error, chunk->max_pw_error);
 }
 
-/* Whether the field is one chunk, which a trial has coded. */
+/* Whether the field is one chunk, which a trial has coded: all else that params hold is of the field, and the same. */
 static bool is_coded(const compression *c)
 {
-    return c->coded && c->nchunks == 1 && memcmp(&c->codec, &c->trial.params, sizeof c->codec) == 0;
+    const floe_codec_params *p = &c->codec, *t = &c->trial.params;
+    return c->coded && c->nchunks == 1 && p->codec == t->codec && p->mode == t->mode && p->bound == t->bound &&
+           p->tuner_bound == t->tuner_bound && p->mean == t->mean;
 }
 
 static floe_status coded_put(floe_ctx *ctx, compression *c, uint8_t *to, uint64_t room, floe_record *record)

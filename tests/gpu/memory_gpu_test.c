@@ -7,8 +7,8 @@ static const gpu_case large = {"turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.0
 static const gpu_case little = {"turbulence", FLOE_F32, 3, {8, 8, 8}, "abs=0.01 fill=none codec=zfp"};
 static const gpu_case whole = {"turbulence", FLOE_I32, 3, {64, 64, 64}, "abs=3 fill=none"}; /* the CPU's work */
 
-/* Compresses on the CPU, and by ctx: 0 where both make the same stream of it, and decode it to the same. */
-static floe_status both(floe_ctx *ctx, const gpu_case *c)
+/* Compresses on the CPU, and by ctx: 0 where both make the same stream of it; decodes it, if ctx is to, to the same. */
+static floe_status alike(floe_ctx *ctx, const gpu_case *c, bool decodes)
 {
     floe_params params;
     uint64_t nbytes, expected = 0, n = 0;
@@ -24,15 +24,19 @@ static floe_status both(floe_ctx *ctx, const gpu_case *c)
         assert_int_equal(n, expected);
         assert_memory_equal(made, stream, n);
     }
-    const floe_status other = floe_decompress(ctx, stream, expected, &back);
-    if (other == FLOE_OK)
-        assert_memory_equal(back.data, out.data, nbytes);
-    assert_int_equal(status, other);
+    if (decodes) {
+        const floe_status other = floe_decompress(ctx, stream, expected, &back);
+        if (other == FLOE_OK)
+            assert_memory_equal(back.data, out.data, nbytes);
+        assert_int_equal(status, other);
+    }
     void *all[] = {field.data, stream, made, out.data, back.data};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     return status;
 }
+
+static floe_status both(floe_ctx *ctx, const gpu_case *c) { return alike(ctx, c, true); }
 
 static size_t scratch_of(floe_ctx *ctx, const gpu_case *c)
 {
@@ -85,7 +89,7 @@ static void pinned_memory_gives_way(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* Codecs are tried on the GPU; one that it has no memory for, on the CPU, and the stream is the same. */
+/* Codecs are tried on the GPU; one that it has no memory for, on the CPU, whose trial is the stream then. */
 static void trials_fit_or_go_to_the_cpu(void **state)
 {
     static const gpu_case each[] = {{"turbulence", FLOE_F32, 3, {24, 32, 40}, "rel=1e-3 preset=best"},
@@ -100,9 +104,8 @@ static void trials_fit_or_go_to_the_cpu(void **state)
         assert_int_equal(floe_device_workspace_nbytes(through, &field, &params, &need[i]), FLOE_OK);
         free(field.data);
     }
-    const bool wavelet_is_more = need[2] > need[1];
-    const size_t few = need[1 + !wavelet_is_more], rooms[] = {need[0], few, 4096};
-    assert_true(few < need[0]);
+    const size_t rooms[] = {need[0], need[1] < need[2] ? need[1] : need[2], 4096};
+    assert_true(rooms[1] < rooms[0]);
     for (int i = 0; i < 3; i++) {
         floe_ctx *ctx;
         void *device;
@@ -112,7 +115,7 @@ static void trials_fit_or_go_to_the_cpu(void **state)
                                     .device_workspace = device,
                                     .device_workspace_nbytes = rooms[i]};
         assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
-        assert_int_equal(both(ctx, &each[0]), i == 2 ? FLOE_ERR_MEMORY : FLOE_OK);
+        assert_int_equal(alike(ctx, &each[0], i == 0), FLOE_OK);
         floe_ctx_free(&ctx);
         CU(cudaFree(device));
     }
