@@ -63,7 +63,7 @@ typedef struct cost {
 static const double near_db = 0.25; /* 3 %: no miss */
 /* Another codec is near whose sample takes up to so many times the bytes of the best: the field may take fewer by it. The fewer bytes, the
  * less a sample shows. */
-static double near_of(double nbytes) { return nbytes < 1024 ? 1e6 : nbytes < 65536 ? 1.5 : 1.25; }
+static double near_of(double nbytes) { return nbytes < 1024 ? 1e6 : nbytes < 8192 ? 2 : nbytes < 65536 ? 1.5 : 1.25; }
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {

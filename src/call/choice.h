@@ -107,8 +107,7 @@ floe_status floe_choice_sample(const floe_choice *choice, const floe_cpu *cpu, c
 floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,
                              floe_codec *codec);
 /* The same by the sample alone. What it does not tell apart from the best is left in the choice: one, unless the sample widens. */
-floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, const floe_range *range,
-                                  floe_codec *codec);
+floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec);
 /* And by the whole field then. */
 floe_status floe_choice_by_whole(floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec);
 

@@ -317,8 +317,7 @@ static floe_status code(const floe_sample *s, floe_trial *trial, const uint8_t *
 {
     if (s->code) {
         const floe_status status = s->code(s->user, s, trial, bytes, squares);
-        const bool refused =
-            status == FLOE_ERR_UNSUPPORTED || status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT;
+        const bool refused = status == FLOE_ERR_UNSUPPORTED || status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT;
         if (!refused || !s->coded)
             return status;
         *s->err = (floe_error){.status = FLOE_OK};

@@ -29,7 +29,7 @@ static void entropy_chunk(const uint8_t *p, const uint8_t *data, size_t nbytes)
     bool good[2];
     if (!floe_context_tables_read(&spec, &from, &tables))
         return;
-    floe_context_decoder_of(&spec, &tables, &decoder);
+    floe_context_decoder_of(&spec, &tables, p[5] & 32 ? FLOE_ANS_LEAST : FLOE_ANS_BEGIN, &decoder);
     memset(records, 0, sizeof records);
     for (int isa = 0; isa < 2; isa++)
         good[isa] = floe_context_ops_of(isa ? cpu.isa : FLOE_ISA_PLAIN)

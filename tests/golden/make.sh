@@ -230,6 +230,10 @@ wavelet-checks-f32  turbulence  13x22x41   f32 rel=1e-3   balanced --codec wavel
 wavelet-checks-f64  weather     6x20x25    f64 rel=1e-3   fast     --codec wavelet
 wavelet-even-f32    turbulence  40x41x42   f32 rel=1e-3   balanced --codec wavelet
 wavelet-even-f64    weather     40x45x37   f64 rel=1e-4   balanced --codec wavelet
+interp-lifted-f32   lognormal   24x30x41   f32 rel=1e-2   balanced --codec interp
+interp-lifted-f64   turbulence  14x22x41   f64 rel=1e-5   best     --codec interp
+wavelet-lifted-f32  orbitals    18x30x40   f32 rel=1e-3   balanced --codec wavelet
+wavelet-lifted-f64  mixing      60x50      f64 rel=1e-5   best     --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

@@ -88,7 +88,8 @@ static void refused_without_waiting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides), cmocka_unit_test(room_for_the_shortest),
+    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides),
+                                       cmocka_unit_test(room_for_the_shortest),
                                        cmocka_unit_test(refused_without_waiting)};
     the_cases = cases;
     nthe_cases = sizeof cases / sizeof *cases;

@@ -87,16 +87,20 @@ def read_table(r, n, bits):
 class Lanes:
     """States of a chunk, and the words that they take."""
 
-    def __init__(self, data, lanes):
+    def __init__(self, data, lanes, lifted):
         need(len(data) % 4 == 0, "interp: a part of a word")
-        self.at, self.words = 0, []
+        self.at, self.words, self.begin = 0, [], 1 if lifted else 1 << 15
+        self.least = 1 << 15
         if len(data) < 4 * lanes:
             self.begin_short(int.from_bytes(data, "little"), lanes, 8 * len(data))
+            self.least = 0 if lifted else self.least
             return
         self.state = list(struct.unpack("<%dI" % lanes, data[:4 * lanes]))
         self.words = list(struct.unpack("<%dH" % (len(data) // 2 - 2 * lanes), data[4 * lanes:]))
         self.at = self.state[0] >> 31
         self.state[0] &= (1 << 31) - 1
+        if lifted and self.at == len(self.words):
+            self.least = 0
 
     def begin_short(self, bits, lanes, nbits):
         widths = [bits >> 5 * i & 31 for i in range(lanes)]
@@ -105,12 +109,12 @@ class Lanes:
         self.state = []
         for w in widths:
             stored = max(w - 1, 0)
-            self.state.append((1 << 15) + (bits & (1 << stored) - 1 | 1 << stored if w else 0))
+            self.state.append(self.begin + (bits & (1 << stored) - 1 | 1 << stored if w else 0))
             bits >>= stored
         need(bits == 0, "interp: bits behind a short chunk")
 
     def fill(self, lane, x):
-        if x < 1 << 15:
+        if x < self.least:
             need(self.at < len(self.words), "interp: words are missing")
             x = x << 16 | self.words[self.at]
             self.at += 1
@@ -131,8 +135,13 @@ class Lanes:
         self.fill(lane, x >> bits)
         return x & (1 << bits) - 1
 
+    def step(self):
+        """Behind what the lanes do beside one another."""
+        if self.at == len(self.words) and self.begin == 1 and self.least:
+            self.least, self.state = 0, [x - (1 << 15) for x in self.state]
+
     def end(self):
-        need(self.at == len(self.words) and all(x == 1 << 15 for x in self.state), "interp: a chunk ends wrongly")
+        need(self.at == len(self.words) and all(x == self.begin for x in self.state), "interp: a chunk ends wrongly")
 
 
 # ---- context.md ------------------------------------------------------------------------------------------------------
@@ -144,8 +153,8 @@ def half_octave(v):
 
 
 class Spec:
-    def __init__(self, width, window, planes):
-        self.width, self.window, self.planes = width, window, planes
+    def __init__(self, width, window, planes, lifted):
+        self.width, self.window, self.planes, self.lifted = width, window, planes, lifted
         self.masks, self.values = (14 if planes else 10), (0 if width == 0 else 126 if planes else 42)
 
 
@@ -204,7 +213,7 @@ class Chunk:
     def __init__(self, spec, tables, data, rows, each, records):
         self.spec, self.tables, self.rows, self.each, self.records = spec, tables, rows, each, records
         self.n, self.lanes = len(rows), len(rows[0])
-        self.coder = Lanes(data, self.lanes)
+        self.coder = Lanes(data, self.lanes, spec.lifted)
         self.count = {}
         t1 = self.n
         while t1 > 0:
@@ -236,6 +245,7 @@ class Chunk:
                     v *= 2
             contexts.append(half_octave(v))
         masks = [self.coder.symbol(lane, self.tables[0][c], 12) for lane, c in enumerate(contexts)]
+        self.coder.step()
         self.count[t] = [bin(m).count("1") for m in masks]
         for lane, mask in enumerate(masks):
             self.records[self.rows[t][lane]] = [0] * 8 if self.spec.width else mask
@@ -264,6 +274,7 @@ class Chunk:
             step = due[first:first + self.lanes]
             contexts = [self.context(t, lane, place, t1, below) for t, lane, place in step]
             symbols = [self.coder.symbol(i, self.tables[1][c], 10) for i, (c, _) in enumerate(contexts)]
+            self.coder.step()
             for i, ((t, lane, place), s) in enumerate(zip(step, symbols)):
                 if s >= 30:
                     raw = self.coder.raw(i, s - 25)
@@ -272,6 +283,7 @@ class Chunk:
                     size, negative = s // 2 + 1, (s & 1) ^ contexts[i][1]
                 size = min(size, 127) if self.spec.width == 1 else size
                 self.records[self.rows[t][lane]][place] = -size if negative else size
+            self.coder.step()
 
 
 def read_chunks(r, spec, grid, tables, sizes, records):
@@ -295,14 +307,14 @@ WEIGHTS = {0: (-0.075, 0.575, 0.575, -0.075), 1: (-1 / 16, 9 / 16, 9 / 16, -1 / 
 class Step:
     """A step, from its bytes; fine is its fine lattice."""
 
-    def __init__(self, r, real, fine):
+    def __init__(self, r, real, fine, lifted):
         axes, how, rows = r.number(1), r.number(1), r.number(1)
         self.checked, rows = 1 << (rows >> 4), rows & 15
         self.real, self.fine = real, fine
         self.step = real.of(r.take(real.bits // 8))
         self.axes = [axes >> 2 + 2 * i & 3 for i in range(axes & 3)]
         self.predictor, self.mean, self.tables = how & 3, how >> 2 & 1, how >> 5 & 1
-        self.spec = Spec(1 + (how >> 3 & 1), 1 << (how >> 6), how >> 4 & 1)
+        self.spec = Spec(1 + (how >> 3 & 1), 1 << (how >> 6), how >> 4 & 1, lifted)
         need(self.axes and axes >> 2 + 2 * len(self.axes) == 0 and len(set(self.axes)) == len(self.axes) and
              all(fine[a] > 1 for a in self.axes) and self.predictor < 3 and 5 <= rows <= 10 and self.step > 0 and
              isfinite(self.step), "interp: a step that cannot be")
@@ -376,9 +388,10 @@ class InterpChunk:
         self.r = r = Reader(self.payload)
         head = r.take(20)
         kind, nsteps, flags, sets = head[1], head[2], head[3], head[4:9]
-        need(head[0] in (2, 3) and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
+        need(head[0] in (2, 3, 4) and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
              (kind == 0 or (nsteps == 0 and flags & 1 == 0)) and (kind != 1 or not any(sets + head[12:16])) and
              all(s & 15 < 3 and (s >> 4 == 0 or s & 15 == 2) for s in sets), "interp: its header")
+        self.lifted = head[0] > 3
         if kind == 1:
             return [r.number(self.size) for _ in range(self.n)]
         base = r.number(8) if kind == 2 else 0
@@ -387,7 +400,7 @@ class InterpChunk:
         if kind == 2:
             apart, values = r.take(nbytes), [base & (1 << 8 * self.size) - 1] * self.n
         else:
-            apart, values = self.coded(nsteps, flags, nbytes, head[0] == 3)
+            apart, values = self.coded(nsteps, flags, nbytes, head[0] > 2)
         self.r = Reader(apart)
         self.place(values, sets, patterns)
         return values
@@ -398,7 +411,7 @@ class InterpChunk:
     def coded(self, nsteps, flags, nbytes, checked):
         r, real, steps, n = self.r, self.real, [], self.shape
         for _ in range(nsteps):
-            steps.append(Step(r, real, n))
+            steps.append(Step(r, real, n, self.lifted))
             n = steps[-1].coarse
         self.pad()
         lattice = {point: real.of(r.take(self.size)) for point in product(*(range(k) for k in n))}
@@ -460,7 +473,7 @@ class InterpChunk:
         return members
 
     def mask(self, axes):
-        r, s, spec = self.r, self.shape, Spec(0, 1, 0)
+        r, s, spec = self.r, self.shape, Spec(0, 1, 0, self.lifted)
         row = ceil_div(s[3], 7)
         grid = Grid.laid(s[0] * s[1], s[2], row, 1024, 1024)
         inner = Reader(r.take(r.number(2)))

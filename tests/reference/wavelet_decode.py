@@ -59,7 +59,7 @@ class Bits:
 
 
 def grid_of(version, shorter, planes, rows, columns):
-    need(shorter <= (0, 3, 3, 4)[version - 1], "wavelet: entropy chunks that cannot be")
+    need(shorter <= (0, 3, 3, 4, 4)[version - 1], "wavelet: entropy chunks that cannot be")
     most, side = 1024 >> shorter, 1
     while side * side < most:
         side *= 2
@@ -82,7 +82,7 @@ class Step:
              all(fine[a] > 1 for a in self.axes) and width in (1, 2), "wavelet: a step that cannot be")
         self.exponents = [0] + [signed(r.number(1)) for _ in range((1 << len(self.axes)) - 1)]
         self.shifts = [signed(r.number(1)) for _ in range(3)]
-        self.spec = Spec(width, 1, 1)
+        self.spec = Spec(width, 1, 1, version > 4)
         self.coarse = [ceil_div(n, 2) if a in self.axes else n for a, n in enumerate(fine)]
         c, self.row = self.coarse, ceil_div(self.coarse[3] << len(self.axes), 8)
         self.grid = grid_of(version, shorter, c[0] * c[1], c[2], self.row)
@@ -103,8 +103,8 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] in (1, 2, 3, 4) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
-             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256)[h[0] - 1] and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
+        need(h[0] in (1, 2, 3, 4, 5) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256, 256)[h[0] - 1] and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:
@@ -200,7 +200,7 @@ class WaveletChunk:
         """A code for each value."""
         s = self.shape
         row = ceil_div(s[3], 7)
-        records, _ = self.records(Spec(1, 1, 1), grid_of(self.version, shorter, s[0] * s[1], s[2], row), None)
+        records, _ = self.records(Spec(1, 1, 1, self.version > 4), grid_of(self.version, shorter, s[0] * s[1], s[2], row), None)
         return [records[i * row + x // 7][x % 7] for i in range(prod(s[:3])) for x in range(s[3])]
 
     # ---- the array

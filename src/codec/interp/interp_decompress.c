@@ -78,7 +78,7 @@ static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, c
     stream.sizes = floe_read_bytes(from, 2 * nchunks);
     if (!stream.sizes || !floe_interp_pad_read(from, base) || !floe_interp_stream_take(&stream, nchunks, from))
         return false;
-    floe_context_decoder_of(r.spec, tables, d->entropy.decoder);
+    floe_context_decoder_of(r.spec, tables, d->chunk.ans_begin, d->entropy.decoder);
     if (!floe_interp_decode(&d->entropy, &r, &stream, NULL) || !floe_interp_bits_of_records(bits, d->mask_records))
         return false;
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
@@ -300,7 +300,7 @@ static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, c
     const floe_interp_box cells = floe_interp_needed(job);
     const floe_context_box box = floe_interp_cells_box(&c->grid, &c->step, &cells);
     const bool whole = d->call->lost && !d->call->level; /* all damage is looked for */
-    floe_context_decoder_of(&c->spec, &d->tables[i], d->entropy.decoder);
+    floe_context_decoder_of(&c->spec, &d->tables[i], d->chunk.ans_begin, d->entropy.decoder);
     return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : &box);
 }
 

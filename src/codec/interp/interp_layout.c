@@ -117,13 +117,14 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
     FLOE_CHECK(err, h, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
-    FLOE_CHECK(err, h[0] == FLOE_INTERP_VERSION || h[0] == FLOE_INTERP_UNCHECKED, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, h[0] >= FLOE_INTERP_UNCHECKED && h[0] <= FLOE_INTERP_VERSION, FLOE_ERR_FORMAT,
                "interp chunk: of a version that is not known");
     c->kind = h[1];
     c->plan.nsteps = h[2];
     c->log = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_LOG;
     c->wide_sizes = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_SIZES;
-    c->checks = h[0] != FLOE_INTERP_UNCHECKED;
+    c->checks = h[0] > FLOE_INTERP_UNCHECKED;
+    c->ans_begin = h[0] > FLOE_INTERP_UNLIFTED ? FLOE_ANS_BEGIN : FLOE_ANS_LEAST;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
                 (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log));
     for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)

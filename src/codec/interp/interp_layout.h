@@ -21,14 +21,16 @@ typedef struct floe_interp_set {
 } floe_interp_set;
 
 enum {
-    FLOE_INTERP_VERSION = 3,
-    FLOE_INTERP_UNCHECKED = 2 /* without checks of entropy chunks */,
+    FLOE_INTERP_VERSION = 4,   /* that is written */
+    FLOE_INTERP_UNLIFTED = 3,  /* states of entropy chunks are not lifted; read, too */
+    FLOE_INTERP_UNCHECKED = 2, /* and chunks have no checks */
     FLOE_INTERP_MASK_ROWS = 1024
 };
 
 typedef struct floe_interp_chunk {
     floe_interp_kind kind;
     bool log, wide_sizes, checks; /* checks: of entropy chunks; writers make them */
+    uint32_t ans_begin;           /* decoder: states with which encoding began */
     floe_interp_set sets[FLOE_INTERP_SETS];
     uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: FLAT */
     floe_interp_plan plan;

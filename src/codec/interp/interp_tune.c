@@ -17,7 +17,7 @@ enum {
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
     CHECKED_NBYTES = 1024,
-    STATE_BITS = 17,   /* at least, beyond what it carries */
+    STATE_BITS = 10,   /* at least, beyond what it carries */
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     BORDER_CELLS = 2,  /* along an axis */
     TRUSTED_CODES = 512,

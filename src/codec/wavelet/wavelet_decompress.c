@@ -98,7 +98,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
         floe_wavelet_step_needed(&d->bands, &c->step, &box[k], &means, &cells[k]);
         parts[k] = floe_interp_cells_box(&c->grid, &c->step, &cells[k]);
     }
-    const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count};
+    const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count, d->chunk.ans_begin};
     if (!floe_wavelet_records_read(&d->entropy, &r, &records, from))
         return false;
     for (uint32_t k = 0; k < ranges->count; k++) {
@@ -176,7 +176,7 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
     const floe_context_box part = floe_wavelet_marks_box(&grid, n, &box);
-    const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
+    const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1, d->chunk.ans_begin};
     if (!d->chunk.marked[set])
         return FLOE_OK;
     *d->tables = (floe_context_tables){.ntables = {0}};

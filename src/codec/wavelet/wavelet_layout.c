@@ -176,6 +176,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->plan.nsteps = h[2];
     c->log = h[3];
     c->checks = h[0] > FLOE_WAVELET_UNCHECKED;
+    c->ans_begin = h[0] > FLOE_WAVELET_UNLIFTED ? FLOE_ANS_BEGIN : FLOE_ANS_LEAST;
     c->plan.bank = (floe_wavelet_bank)h[4];
     c->plan.one_sided = h[5] & 15;
     c->plan.packet = h[5] >> 4;

@@ -12,8 +12,9 @@
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 4,     /* that is written */
-    FLOE_WAVELET_TALL_CHUNKS = 3, /* of 64 rows of a plane; read, too */
+    FLOE_WAVELET_VERSION = 5,     /* that is written */
+    FLOE_WAVELET_UNLIFTED = 4,    /* states of entropy chunks are not lifted; read, too */
+    FLOE_WAVELET_TALL_CHUNKS = 3, /* and chunks have 64 rows of a plane */
     FLOE_WAVELET_UNCHECKED = 2,   /* and without checks behind anchors and steps */
     FLOE_WAVELET_LONG_CHUNKS = 1, /* nor are entropy chunks shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
@@ -23,8 +24,8 @@ enum {
 
 typedef struct floe_wavelet_chunk {
     floe_interp_kind kind;
-    bool log, checks; /* checks: writers make them */
-    uint32_t npalette;
+    bool log, checks;             /* checks: writers make them */
+    uint32_t npalette, ans_begin; /* ans_begin: decoder: states with which encoding of entropy chunks began */
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are differences along the slowest axis */
     uint32_t shorter[FLOE_WAVELET_MARK_SETS];     /* as that of floe_wavelet_coding */
     uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */

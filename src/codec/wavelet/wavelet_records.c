@@ -243,7 +243,7 @@ bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_r
         return false;
     if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, wanted->tables))
         return false;
-    floe_context_decoder_of(r->spec, wanted->tables, e->decoder);
+    floe_context_decoder_of(r->spec, wanted->tables, wanted->ans_begin, e->decoder);
     return read_chunks(e, r, flags & FLOE_WAVELET_RECORDS_WIDE, wanted, from);
 }
 

@@ -25,7 +25,7 @@ typedef struct floe_wavelet_records_wanted {
     floe_context_tables *tables; /* of the records before; become those of these, where they have some */
     const uint8_t *base;
     const floe_context_box *parts; /* what is wanted of the records; others are undefined */
-    uint32_t nparts;
+    uint32_t nparts, ans_begin;    /* states with which encoding began */
 } floe_wavelet_records_wanted;
 /* Untrusted. */
 bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,

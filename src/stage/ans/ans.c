@@ -101,7 +101,7 @@ static uint32_t short_words(const floe_ans_encoder *e, uint32_t nlanes)
 {
     uint32_t nbits = FLOE_ANS_WIDTH_BITS * nlanes;
     for (uint32_t i = 0; i < nlanes; i++)
-        nbits += floe_ans_width_stored(floe_ans_width(e->state[i]));
+        nbits += floe_ans_width_stored(floe_ans_width(e->state[i] - FLOE_ANS_BEGIN));
     const uint32_t n = (nbits + 31) / 32;
     return words_of(e) == 0 && n < nlanes ? n : nlanes;
 }
@@ -130,10 +130,10 @@ static void end_short(const floe_ans_encoder *e, uint32_t nlanes, uint32_t nword
     uint32_t at = 0;
     memset(dst, 0, 4 * nwords);
     for (uint32_t i = 0; i < nlanes; i++)
-        put_bits(dst, &at, floe_ans_width(e->state[i]), FLOE_ANS_WIDTH_BITS);
+        put_bits(dst, &at, floe_ans_width(e->state[i] - FLOE_ANS_BEGIN), FLOE_ANS_WIDTH_BITS);
     for (uint32_t i = 0; i < nlanes; i++) {
-        const uint32_t width = floe_ans_width(e->state[i]);
-        put_bits(dst, &at, floe_ans_distance_low(e->state[i], width), floe_ans_width_stored(width));
+        const uint32_t distance = e->state[i] - FLOE_ANS_BEGIN, width = floe_ans_width(distance);
+        put_bits(dst, &at, floe_ans_distance_low(distance, width), floe_ans_width_stored(width));
     }
 }
 
@@ -167,14 +167,13 @@ static bool begin_short(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src
     if ((needed + 31) / 32 * 32 != nbits)
         return false;
     for (uint32_t i = 0; i < nlanes; i++)
-        d->state[i] = floe_ans_state_of(widths[i], get_bits(src, &at, floe_ans_width_stored(widths[i])));
+        d->state[i] = d->begin + floe_ans_distance_of(widths[i], get_bits(src, &at, floe_ans_width_stored(widths[i])));
     d->at = d->end = src + nbits / 8;
     return get_bits(src, &at, nbits - needed) == 0;
 }
 
-bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
+static bool begin_lanes(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
 {
-    memset(d, 0, sizeof *d);
     if (nbytes % 4)
         return false;
     if (nbytes < 4 * (uint64_t)nlanes)
@@ -188,10 +187,20 @@ bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t nlanes, const uint8_t 
     return d->at <= d->end;
 }
 
+bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t begin, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
+{
+    memset(d, 0, sizeof *d);
+    d->begin = begin;
+    if (!begin_lanes(d, nlanes, src, nbytes))
+        return false;
+    d->least = begin == FLOE_ANS_LEAST || d->at != d->end ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
+    return true;
+}
+
 bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes)
 {
     bool ended = d->at == d->end && !d->cut;
     for (uint32_t i = 0; i < nlanes; i++)
-        ended = ended && d->state[i] == FLOE_ANS_FIRST;
+        ended = ended && d->state[i] == d->begin;
     return ended;
 }

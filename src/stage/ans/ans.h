@@ -6,6 +6,8 @@
  *              floe_ans_symbols_of(freq, ...)                      floe_ans_slots_of(freq, ...)
  *              floe_ans_encoder_begin(...)                         floe_ans_decoder_begin(...)
  *              put_raw, put: last step first, highest lane first   get, get_raw: first step first, lowest lane first
+ *              _lift before the lanes' symbols of a step,          _step behind them, and behind their raw bits
+ *              and before their raw bits
  *              floe_ans_encoder_end(...)                           floe_ans_decoder_ended(...)
  *
  * A decoder reads words upwards, so an encoder writes them downwards. Nothing allocates; an untrusted stream is never read
@@ -37,13 +39,23 @@ uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end);
 typedef struct floe_ans_encoder {
     uint32_t state[FLOE_ANS_LANES];
     uint16_t *at, *end; /* words from at to end, host order; whoever gives the room gives enough, and one more */
+    bool lifted;
 } floe_ans_encoder;
 
 static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint16_t *end)
 {
     for (int i = 0; i < FLOE_ANS_LANES; i++)
-        e->state[i] = FLOE_ANS_FIRST;
+        e->state[i] = FLOE_ANS_BEGIN;
     e->at = e->end = end;
+    e->lifted = false;
+}
+
+/* full: that of some lane that puts something now; of no use once states are lifted. */
+static inline void floe_ans_encoder_lift(floe_ans_encoder *e, bool full)
+{
+    for (int i = 0; i < FLOE_ANS_LANES && full && !e->lifted; i++)
+        e->state[i] += FLOE_ANS_LEAST;
+    e->lifted = e->lifted || full;
 }
 
 FLOE_INLINE void floe_ans_encoder_emit(floe_ans_encoder *e, uint32_t lane, bool full)
@@ -71,18 +83,19 @@ void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *d
 
 typedef struct floe_ans_decoder {
     uint32_t state[FLOE_ANS_LANES];
+    uint32_t begin, least;   /* states with which encoding began; below `least` a word is read */
     const uint8_t *at, *end; /* words, little-endian */
     bool cut;                /* a word was missing */
 } floe_ans_decoder;
 
-/* False when these are too few bytes, or no whole ones. */
-bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes);
+/* begin: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST. False when these are too few bytes, or no whole ones. */
+bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t begin, uint32_t nlanes, const uint8_t *src, uint64_t nbytes);
 /* All words read, and all states as encoding began with them. */
 bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes);
 
 FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
 {
-    const uint32_t low = x < FLOE_ANS_FIRST;
+    const uint32_t low = x < d->least;
     if (d->at == d->end) {
         d->cut |= low;
         return x << 16 * low;
@@ -90,6 +103,16 @@ FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
     const uint32_t word = floe_load16(d->at) & (0 - low);
     d->at += 2 * low;
     return x << 16 * low | word;
+}
+
+/* With the last word, encoding had lifted the states. */
+FLOE_INLINE void floe_ans_decoder_step(floe_ans_decoder *d)
+{
+    if (d->at != d->end || d->least == 0 || d->begin == FLOE_ANS_LEAST)
+        return;
+    for (int i = 0; i < FLOE_ANS_LANES; i++)
+        d->state[i] -= FLOE_ANS_LEAST;
+    d->least = 0;
 }
 
 FLOE_INLINE uint32_t floe_ans_decoder_get(floe_ans_decoder *d, uint32_t lane, const uint8_t *slots,

@@ -13,7 +13,17 @@
 struct floe_ans_writer {
     uint32_t state;
     uint16_t *at;
+    bool lifted;
 };
+
+/* full: of this lane, if it writes something now. */
+FLOE_DEV void floe_ans_lift(floe_ans_writer &w, bool full)
+{
+    if (w.lifted || !__any_sync(FLOE_ALL_LANES, full))
+        return;
+    w.state += FLOE_ANS_LEAST;
+    w.lifted = true;
+}
 
 /* The low words of the states of these lanes. */
 FLOE_DEV void floe_ans_emit(floe_ans_writer &w, uint32_t lanes, uint32_t state)
@@ -25,6 +35,7 @@ FLOE_DEV void floe_ans_emit(floe_ans_writer &w, uint32_t lanes, uint32_t state)
 
 FLOE_DEV void floe_ans_write(floe_ans_writer &w, bool active, floe_ans_symbol s, uint32_t bits)
 {
+    floe_ans_lift(w, active && floe_ans_is_full(w.state, s, bits));
     const bool full = active && floe_ans_is_full(w.state, s, bits);
     floe_ans_emit(w, __ballot_sync(FLOE_ALL_LANES, full), w.state);
     if (active)
@@ -36,6 +47,7 @@ FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbit
 {
     if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
         return;
+    floe_ans_lift(w, nbits && floe_ans_is_full_raw(w.state, nbits));
     const bool full = nbits && floe_ans_is_full_raw(w.state, nbits);
     floe_ans_emit(w, __ballot_sync(FLOE_ALL_LANES, full), w.state);
     if (nbits)
@@ -54,8 +66,9 @@ FLOE_DEV uint32_t floe_ans_end_short(floe_ans_writer &w, uint32_t lanes, const u
 {
     if (w.at != end)
         return 0;
-    const uint32_t lane = floe_lane(), width = lane < lanes ? floe_ans_width(w.state) : 0,
-                   stored = floe_ans_width_stored(width), low = floe_ans_distance_low(w.state, width),
+    const uint32_t lane = floe_lane(), distance = lane < lanes ? w.state - FLOE_ANS_BEGIN : 0,
+                   width = floe_ans_width(distance), stored = floe_ans_width_stored(width),
+                   low = floe_ans_distance_low(distance, width),
                    at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored),
                    nwords = (FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored) + 31) / 32;
     if (nwords >= lanes)
@@ -104,11 +117,12 @@ struct floe_ans_words {
     const uint32_t *from; /* two words each */
     uint32_t npairs;
     uint32_t at;    /* word that comes next */
+    uint32_t pause; /* where something else is to be done: a slab begins, or words end */
     uint16_t *ring; /* aligned to 4 bytes; word i is at i % FLOE_ANS_RING */
 };
 
 struct floe_ans_reader {
-    uint32_t state;
+    uint32_t state, begin, least; /* begin: states with which encoding began; below `least` a word is read */
     floe_ans_words words;
 };
 
@@ -146,12 +160,21 @@ FLOE_DEV bool floe_ans_begin_short(floe_ans_reader &r, uint32_t lanes)
     const uint32_t stored = floe_ans_width_stored(width);
     const uint32_t at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored);
     const uint32_t nbits = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored);
-    r.state = floe_ans_state_of(width, floe_ans_field(w, at, stored));
+    r.state = r.begin + floe_ans_distance_of(width, floe_ans_field(w, at, stored));
     return (nbits + 31) / 32 == w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
 }
 
-/* False where these bytes, whole words of 32 bits, are no states. ring: the warp's, until it has read all. */
-FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *src, uint32_t nbytes, uint16_t *ring)
+/* Where reading pauses next. */
+FLOE_DEV uint32_t floe_ans_pause(const floe_ans_reader &r)
+{
+    const uint32_t slab = (r.words.at / FLOE_ANS_SLAB + 1) * FLOE_ANS_SLAB, n = 2 * r.words.npairs;
+    return r.begin != FLOE_ANS_LEAST && r.words.at < n ? min(slab, n) : slab;
+}
+
+/* False where these bytes, whole words of 32 bits, are no states. ring: the warp's, until it has read all. begin: FLOE_ANS_BEGIN, or of
+ * older streams FLOE_ANS_LEAST. */
+FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes, const uint8_t *src, uint32_t nbytes,
+                             uint16_t *ring)
 {
     const uint32_t lane = floe_lane();
     floe_ans_words &w = r.words;
@@ -160,16 +183,20 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *
     w.npairs = nbytes / 4;
     w.at = 0;
     w.ring = ring;
+    r.begin = begin;
     if (w.npairs < lanes) {
         good = floe_ans_begin_short(r, lanes);
         w.npairs = 0;
     } else {
-        r.state = lane < lanes ? w.from[lane] : FLOE_ANS_FIRST;
+        r.state =
+            lane < lanes ? w.from[lane] : begin + (w.npairs > lanes && begin != FLOE_ANS_LEAST ? FLOE_ANS_LEAST : 0);
         w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
         r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
         w.from += lanes;
         w.npairs -= lanes;
     }
+    r.least = begin == FLOE_ANS_LEAST || w.npairs ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
+    w.pause = floe_ans_pause(r);
     floe_copy_async_wait(); /* a slab of the chunk before may be on its way, and others may still read */
     __syncwarp();
     for (uint32_t slab = 0; slab < 3; slab++)
@@ -178,18 +205,32 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *
     return good;
 }
 
-FLOE_DEV void floe_ans_fill(floe_ans_reader &r, bool active)
+/* A step reads no more than a slab. With the last word, encoding had lifted the states. */
+FLOE_DEV void floe_ans_go_on(floe_ans_reader &r, uint32_t nread)
 {
     floe_ans_words &w = r.words;
-    const bool wants = active && r.state < FLOE_ANS_FIRST;
-    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, wants), slab = w.at / FLOE_ANS_SLAB;
-    if (wants)
-        r.state = r.state << 16 | w.ring[(w.at + __popc(lanes & floe_lanes_below())) % FLOE_ANS_RING];
-    w.at += __popc(lanes);
+    const uint32_t slab = (w.at - nread) / FLOE_ANS_SLAB;
     if (w.at / FLOE_ANS_SLAB != slab) {
         floe_ans_request(w, slab + 3);
         floe_ans_wait();
     }
+    if (w.at == 2 * w.npairs && r.begin != FLOE_ANS_LEAST) {
+        r.state -= FLOE_ANS_LEAST;
+        r.least = 0;
+    }
+    w.pause = floe_ans_pause(r);
+}
+
+FLOE_DEV void floe_ans_fill(floe_ans_reader &r, bool active)
+{
+    floe_ans_words &w = r.words;
+    const bool wants = active && r.state < r.least;
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, wants);
+    if (wants)
+        r.state = r.state << 16 | w.ring[(w.at + __popc(lanes & floe_lanes_below())) % FLOE_ANS_RING];
+    w.at += __popc(lanes);
+    if (w.at >= w.pause)
+        floe_ans_go_on(r, __popc(lanes));
 }
 
 /* span: freq | start << 16, found by the state's low bits. */
@@ -212,7 +253,7 @@ FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
 /* All words read, none beyond, and all states as encoding began with them. */
 FLOE_DEV bool floe_ans_ended(const floe_ans_reader &r)
 {
-    return __all_sync(FLOE_ALL_LANES, r.state == FLOE_ANS_FIRST) && r.words.at == 2 * r.words.npairs;
+    return __all_sync(FLOE_ALL_LANES, r.state == r.begin) && r.words.at == 2 * r.words.npairs;
 }
 
 #endif

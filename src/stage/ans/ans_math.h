@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The arithmetic of rANS, once for both compilers: whole numbers only. States are 32-bit and lie in [2^15, 2^31); a stream is
- * 16-bit words. docs/format/ans.md.
+ * The arithmetic of rANS, once for both compilers: whole numbers only. States are 32-bit and below 2^31; a stream is 16-bit words.
+ * Encoding begins with small states, and lifts all of them before the first word leaves. docs/format/ans.md.
  */
 #ifndef FLOE_STAGE_ANS_MATH_H
 #define FLOE_STAGE_ANS_MATH_H
@@ -15,10 +15,12 @@ enum {
     FLOE_ANS_BITS = 12,     /* of a probability, at most */
     FLOE_ANS_SYMBOLS = 128, /* of an alphabet, at most */
     FLOE_ANS_STATE_BITS = 15,
-    FLOE_ANS_FIRST = 1 << FLOE_ANS_STATE_BITS, /* the least state, with which encoding begins and decoding ends */
-    FLOE_ANS_RAW_BITS = 15,                    /* of one raw number, at most: as many as a state has always */
-    FLOE_ANS_REST = 15,                        /* in place of an exponent: the symbol that has what the others leave */
-    FLOE_ANS_WIDTH_BITS = 5                    /* of a state's width in a short chunk */
+    FLOE_ANS_LEAST = 1 << FLOE_ANS_STATE_BITS, /* state, while words are left, and what lifts one */
+    FLOE_ANS_BEGIN =
+        1, /* with which encoding begins, and decoding ends: FLOE_ANS_LEAST in older streams, which lift none */
+    FLOE_ANS_RAW_BITS = 15, /* of one raw number, at most: as many as a state has always */
+    FLOE_ANS_REST = 15,     /* in place of an exponent: the symbol that has what the others leave */
+    FLOE_ANS_WIDTH_BITS = 5 /* of a state's width in a short chunk */
 };
 
 /* ---- frequencies: three significant bits, so that six bits hold one ----------------------------------------------------- */
@@ -83,22 +85,16 @@ FLOE_HD void floe_ans_normalise(const uint32_t *count, uint32_t n, uint32_t bits
     code[rest] = FLOE_ANS_REST;
 }
 
-/* ---- short chunks: states alone, by their distance from the first one ---------------------------------------------------- */
+/* ---- short chunks: states alone, by their distance from that with which encoding began ----------------------------------- */
 
-FLOE_HD uint32_t floe_ans_width(uint32_t state)
-{
-    return state > FLOE_ANS_FIRST ? floe_top_bit(state - FLOE_ANS_FIRST) + 1 : 0;
-}
+FLOE_HD uint32_t floe_ans_width(uint32_t distance) { return distance ? floe_top_bit(distance) + 1 : 0; }
 /* Those that are stored: the highest is 1. */
 FLOE_HD uint32_t floe_ans_width_stored(uint32_t width) { return width ? width - 1 : 0; }
-FLOE_HD uint32_t floe_ans_distance_low(uint32_t state, uint32_t width)
+FLOE_HD uint32_t floe_ans_distance_low(uint32_t distance, uint32_t width)
 {
-    return width ? (state - FLOE_ANS_FIRST) ^ 1u << (width - 1) : 0;
+    return width ? distance ^ 1u << (width - 1) : 0;
 }
-FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low)
-{
-    return FLOE_ANS_FIRST + (width ? low | 1u << (width - 1) : 0);
-}
+FLOE_HD uint32_t floe_ans_distance_of(uint32_t width, uint32_t low) { return width ? low | 1u << (width - 1) : 0; }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------------- */
 

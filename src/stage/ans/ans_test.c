@@ -132,16 +132,26 @@ static void random_stream(stream *s, uint64_t *state)
     floe_ans_symbols_of(s->freq, s->n, s->bits, symbols);
     floe_ans_slots_of(s->freq, s->n, s->bits, of_slot, spans);
     floe_ans_encoder_begin(&e, words + WORDS);
-    for (uint32_t t = s->nsteps; t-- > 0;)
+    for (uint32_t t = s->nsteps; t-- > 0;) {
+        bool full = false;
         for (uint32_t lane = s->nlanes; lane-- > 0;) {
             const uint32_t r = (uint32_t)hostile_random(state);
             s->symbol[t][lane] = of_slot[r & ((1u << s->bits) - 1)];
             s->nraw[t][lane] = r >> 31 ? 1 + (r >> 16) % FLOE_ANS_RAW_BITS : 0;
             s->raw[t][lane] = (uint16_t)(hostile_random(state) & ((1u << s->nraw[t][lane]) - 1));
+            full |= s->nraw[t][lane] && floe_ans_is_full_raw(e.state[lane], s->nraw[t][lane]);
+        }
+        floe_ans_encoder_lift(&e, full);
+        for (uint32_t lane = s->nlanes; lane-- > 0;)
             if (s->nraw[t][lane])
                 floe_ans_encoder_put_raw(&e, lane, s->raw[t][lane], s->nraw[t][lane]);
+        full = false;
+        for (uint32_t lane = s->nlanes; lane-- > 0;)
+            full |= floe_ans_is_full(e.state[lane], symbols[s->symbol[t][lane]], s->bits);
+        floe_ans_encoder_lift(&e, full);
+        for (uint32_t lane = s->nlanes; lane-- > 0;)
             floe_ans_encoder_put(&e, lane, symbols[s->symbol[t][lane]], s->bits);
-        }
+    }
     s->nbytes = floe_ans_encoder_nbytes(&e, s->nlanes);
     floe_ans_encoder_end(&e, s->nlanes, s->bytes);
 }
@@ -155,13 +165,16 @@ static bool reads_back(const stream *s, uint32_t nbytes)
     floe_ans_slots_of(s->freq, s->n, s->bits, of_slot, spans);
     uint8_t *exact = malloc(nbytes ? nbytes : 1); /* sanitizers see a word too many */
     memcpy(exact, s->bytes, nbytes);
-    bool good = floe_ans_decoder_begin(&d, s->nlanes, exact, nbytes);
-    for (uint32_t t = 0; t < s->nsteps && good; t++)
-        for (uint32_t lane = 0; lane < s->nlanes; lane++) {
+    bool good = floe_ans_decoder_begin(&d, FLOE_ANS_BEGIN, s->nlanes, exact, nbytes);
+    for (uint32_t t = 0; t < s->nsteps && good; t++) {
+        for (uint32_t lane = 0; lane < s->nlanes; lane++)
             wrong += floe_ans_decoder_get(&d, lane, of_slot, spans, s->bits) != s->symbol[t][lane];
+        floe_ans_decoder_step(&d);
+        for (uint32_t lane = 0; lane < s->nlanes; lane++)
             if (s->nraw[t][lane])
                 wrong += floe_ans_decoder_get_raw(&d, lane, s->nraw[t][lane]) != s->raw[t][lane];
-        }
+        floe_ans_decoder_step(&d);
+    }
     good = good && floe_ans_decoder_ended(&d, s->nlanes) && wrong == 0;
     free(exact);
     return good;

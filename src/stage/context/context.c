@@ -261,8 +261,10 @@ void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_t
     }
 }
 
-void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, floe_context_decoder *d)
+void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, uint32_t begin,
+                             floe_context_decoder *d)
 {
+    d->begin = begin;
     uint8_t *slots = d->slots;
     uint32_t *spans = d->spans;
     for (int v = 0; v < 2; v++) {

@@ -47,10 +47,13 @@ void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_t
 typedef struct floe_context_decoder {
     const uint8_t *slots_of[2][FLOE_CONTEXT_VALUES]; /* of each context of masks, then of values */
     const uint32_t *spans_of[2][FLOE_CONTEXT_VALUES];
+    uint32_t begin; /* states with which encoding began */
     uint8_t slots[FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_MASK_BITS) + (1 << FLOE_CONTEXT_VALUE_BITS))];
     uint32_t spans[FLOE_CONTEXT_TABLES * (FLOE_CONTEXT_MASK_SYMBOLS + FLOE_CONTEXT_STRIDE)];
 } floe_context_decoder;
-void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, floe_context_decoder *d);
+/* begin: as of floe_ans_decoder_begin. */
+void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, uint32_t begin,
+                             floe_context_decoder *d);
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------ */
 

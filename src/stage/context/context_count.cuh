@@ -417,6 +417,33 @@ struct token_writer {
             floe_ans_emit(out, l.lanes[i], l.words[i]);
     }
 
+    /* Before states are lifted: item by item. */
+    __device__ __forceinline__ void write_first(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
+                                                floe_ans_writer &out) const
+    {
+        uint32_t left[ITEMS_AHEAD];
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            left[i] = tokens[i];
+#pragma unroll 1
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t token = left[0];
+#pragma unroll
+            for (uint32_t k = 1; k < ITEMS_AHEAD; k++)
+                left[k - 1] = left[k];
+            if (waiting.waits) {
+                const uint32_t nraw = floe_top_bit(token);
+                floe_ans_write_raw(out, token ^ 1u << nraw, nraw);
+                floe_ans_write(out, true, waiting.symbol, waiting.bits);
+                waiting.waits = false;
+            } else if (token & TOKEN_RAW) {
+                waiting = {true, bits_of(token ^ TOKEN_RAW), symbols[token % TOKEN_RAW]};
+            } else {
+                floe_ans_write(out, true, symbols[token], bits_of(token));
+            }
+        }
+    }
+
     /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
     __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                           floe_ans_writer &out) const
@@ -425,7 +452,9 @@ struct token_writer {
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             all |= tokens[i];
-        if (waiting.waits || all & TOKEN_RAW)
+        if (!out.lifted)
+            write_first(tokens, n, waiting, out);
+        else if (waiting.waits || all & TOKEN_RAW)
             write_mixed(tokens, n, waiting, out);
         else
             write_plain(tokens, out);

@@ -382,6 +382,24 @@ static void count(const floe_context_spec *spec, const floe_context_chunk *chunk
         counts[s->tokens[i] & 0xFFFF]++;
 }
 
+static uint32_t nraw_of(uint32_t token)
+{
+    return floe_context_nraw(((token & 0xFFFF) - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE);
+}
+
+/* Until states are lifted: before what n lanes put, symbols or raw bits. */
+static void lift(floe_ans_encoder *e, const uint32_t *step, uint32_t n, const floe_ans_symbol *symbols, uint32_t bits,
+                 bool raw)
+{
+    bool full = false;
+    for (uint32_t i = 0; i < n && !e->lifted; i++) {
+        const uint32_t nraw = raw ? nraw_of(step[i]) : 0;
+        full |= raw ? nraw && floe_ans_is_full_raw(e->state[i], nraw)
+                    : floe_ans_is_full(e->state[i], symbols[step[i] & 0xFFFF], bits);
+    }
+    floe_ans_encoder_lift(e, full);
+}
+
 /* Values are dealt to the lanes; a step of them is symbols, then raw bits. */
 static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, uint32_t lanes,
                        const floe_ans_symbol *symbols)
@@ -389,12 +407,13 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
     for (uint32_t left = n; left > 0;) {
         const uint32_t here = (left - 1) % lanes + 1;
         const uint32_t *step = tokens + (left -= here);
+        lift(e, step, here, symbols, 0, true);
         for (uint32_t i = here; i-- > 0;) {
-            const uint32_t nraw =
-                floe_context_nraw(((step[i] & 0xFFFF) - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE);
+            const uint32_t nraw = nraw_of(step[i]);
             if (nraw)
                 floe_ans_encoder_put_raw(e, i, step[i] >> RAW_AT, nraw);
         }
+        lift(e, step, here, symbols, FLOE_CONTEXT_VALUE_BITS, false);
         for (uint32_t i = here; i-- > 0;)
             floe_ans_encoder_put(e, i, symbols[step[i] & 0xFFFF], FLOE_CONTEXT_VALUE_BITS);
     }
@@ -412,6 +431,7 @@ static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *
         put_values(e, token -= s->nvalues[w], s->nvalues[w], lanes, symbols);
         for (uint32_t r = 0; r < here; r++) {
             token -= lanes;
+            lift(e, token, lanes, symbols, FLOE_CONTEXT_MASK_BITS, false);
             for (uint32_t i = lanes; i-- > 0;)
                 floe_ans_encoder_put(e, i, symbols[token[i]], FLOE_CONTEXT_MASK_BITS);
         }
@@ -434,6 +454,7 @@ FLOE_INLINE void get_masks(walk *w, floe_ans_decoder *d, const floe_context_deco
         if (w->v.width == 0)
             record[i] = (uint8_t)mask;
     }
+    floe_ans_decoder_step(d);
     if (w->v.width)
         memset(record, 0, (size_t)lanes * 8 * w->v.width);
     row_done(w, t, r);
@@ -450,12 +471,14 @@ FLOE_INLINE void get_step(const walk *w, floe_ans_decoder *d, const floe_context
     for (uint32_t i = 0; i < n; i++)
         step[i].symbol = (uint8_t)floe_ans_decoder_get(d, i, tables->slots_of[1][step[i].context],
                                                        tables->spans_of[1][step[i].context], FLOE_CONTEXT_VALUE_BITS);
+    floe_ans_decoder_step(d);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t nraw = floe_context_nraw(step[i].symbol);
         const uint32_t raw = nraw ? floe_ans_decoder_get_raw(d, i, nraw) : 0;
         const uint32_t most = w->v.width == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
         code_put(w->v, step[i].record, step[i].class, floe_context_value(step[i].symbol, raw, step[i].flip, most));
     }
+    floe_ans_decoder_step(d);
 }
 
 FLOE_INLINE void get_values(const walk *w, floe_ans_decoder *d, const floe_context_decoder *tables, uint32_t t1,
@@ -498,7 +521,7 @@ static bool decode(const floe_context_spec *spec, const floe_context_chunk *chun
                    const uint8_t *src, uint64_t nbytes, void *records)
 {
     floe_ans_decoder d;
-    if (!floe_ans_decoder_begin(&d, chunk->lanes, src, nbytes))
+    if (!floe_ans_decoder_begin(&d, tables->begin, chunk->lanes, src, nbytes))
         return false;
     switch (spec->width + 3 * spec->planes) {
     case 0: decode_as((variant){0, false}, spec, chunk, tables, &d, records); break;

@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 continue;
             }
             uint16_t *end = take_slot(job, g, c, chunk);
-            floe_ans_writer out = {FLOE_ANS_FIRST, end};
+            floe_ans_writer out = {FLOE_ANS_BEGIN, end, false};
             const token_writer tokens = {job, shared->of()};
             if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
                 out = encode_records(g, chunk, shared, space, out);
@@ -546,8 +546,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 floe_ans_reader in;
                 walk.begin(g, chunk, space, g.window);
                 const uint64_t nbytes = place[1] - place[0];
-                const bool begun = nbytes <= UINT32_MAX && floe_ans_begin(in, walk.lanes, job.src + place[0],
-                                                                          (uint32_t)nbytes, (uint16_t *)ring);
+                const bool begun =
+                    nbytes <= UINT32_MAX && floe_ans_begin(in, job.ans_begin, walk.lanes, job.src + place[0],
+                                                           (uint32_t)nbytes, (uint16_t *)ring);
                 if (begun)
                     decode_chunk(walk, g, d, in);
                 if ((!begun || !floe_ans_ended(in)) && floe_lane() == 0)

@@ -106,6 +106,7 @@ typedef struct floe_context_job {
     /* decode */
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */
+    uint32_t ans_begin;     /* states with which encoding began: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST */
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
 } floe_context_job;
 

@@ -109,6 +109,7 @@ static const uint64_t rooms[ROOMS] = {0, 1 << 22, 60000};
 static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t ntokens)
 {
     floe_context_job job = {.ngrids = N,
+                            .ans_begin = FLOE_ANS_BEGIN,
                             .every = 1,
                             .warp_nbytes = floe_context_warp_nbytes(8, 2),
                             .nmasks = FLOE_CONTEXT_MASKS,

@@ -116,7 +116,7 @@ static bool trial_decode(const trial *t, const floe_context_ops *ops, uint8_t *r
     bool good = floe_context_tables_read(&t->spec, &from, &tables);
     if (!good)
         return false;
-    floe_context_decoder_of(&t->spec, &tables, &decoder);
+    floe_context_decoder_of(&t->spec, &tables, FLOE_ANS_BEGIN, &decoder);
     for (uint64_t i = 0; i < floe_context_nchunks(&t->grid); at += t->sizes[i++]) {
         const floe_context_chunk chunk = floe_context_chunk_of(&t->grid, i);
         uint8_t *exact = malloc(t->sizes[i] ? t->sizes[i] : 1);

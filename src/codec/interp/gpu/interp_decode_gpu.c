@@ -46,6 +46,7 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
     open->cursor = d->c->cursor;
     open->status = job->status = d->k->call->status;
     job->tickets = s->tickets;
+    job->ans_begin = d->chunk.ans_begin;
     FLOE_CUDA(d->k->err, cudaMemsetAsync(s->tickets, 0, job->ngrids * sizeof *s->tickets, d->k->stream));
     FLOE_CUDA(d->k->err, floe_interp_open_cuda(open, d->k->stream));
     if (job->ngrids)

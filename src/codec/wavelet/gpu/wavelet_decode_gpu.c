@@ -107,6 +107,7 @@ static void set_job(const decoding *d, uint32_t first, floe_context_job *job)
     job->places = c->places;
     job->status = d->k->call->status;
     job->tickets = c->tickets + first;
+    job->ans_begin = d->chunk.ans_begin;
     job->sparse = true;
 }
 
