@@ -174,7 +174,7 @@ FLOE_DEV uint32_t floe_ans_pause(const floe_ans_reader &r)
 /* False where these bytes, whole words of 32 bits, are no states. ring: the warp's, until it has read all. begin: FLOE_ANS_BEGIN, or of
  * older streams FLOE_ANS_LEAST. */
 FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes, const uint8_t *src, uint32_t nbytes,
-                             uint16_t *ring)
+                             void *ring)
 {
     const uint32_t lane = floe_lane();
     floe_ans_words &w = r.words;
@@ -182,7 +182,7 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes,
     w.from = (const uint32_t *)src;
     w.npairs = nbytes / 4;
     w.at = 0;
-    w.ring = ring;
+    w.ring = (uint16_t *)ring;
     r.begin = begin;
     if (w.npairs < lanes) {
         good = floe_ans_begin_short(r, lanes);

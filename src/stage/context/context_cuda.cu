@@ -537,21 +537,19 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             continue;
         load_decoder(g, job.tables[g.tables], d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
-            if (g.boxed && !floe_context_is_wanted(&g.grid, chunk, &g.box))
-                continue;
             const uint64_t *place = job.places + g.first + chunk;
-            if (job.sparse && place[0] == place[1])
+            if ((g.boxed && !floe_context_is_wanted(&g.grid, chunk, &g.box)) || (job.sparse && place[0] == place[1]))
                 continue;
             context_by_kind(g, [&](auto walk) {
                 floe_ans_reader in;
                 walk.begin(g, chunk, space, g.window);
                 const uint64_t nbytes = place[1] - place[0];
-                const bool begun =
-                    nbytes <= UINT32_MAX && floe_ans_begin(in, job.ans_begin, walk.lanes, job.src + place[0],
-                                                           (uint32_t)nbytes, (uint16_t *)ring);
-                if (begun)
+                bool good = nbytes <= UINT32_MAX &&
+                            floe_ans_begin(in, job.ans_begin, walk.lanes, job.src + place[0], (uint32_t)nbytes, ring);
+                if (good)
                     decode_chunk(walk, g, d, in);
-                if ((!begun || !floe_ans_ended(in)) && floe_lane() == 0)
+                good = good && floe_ans_ended(in);
+                if (!good && floe_lane() == 0)
                     atomicCAS(job.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT);
             });
         }
