@@ -12,8 +12,9 @@
 typedef floe_interp_encoder encoder;
 
 enum {
-    MANY_CELLS = 1 << 24, /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
-    LANE_BITS = 1100,     /* that a state should carry, beside its own STATE_BITS: a GPU has enough chunks then */
+    MANY_CELLS = 1 << 24,   /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
+    LANE_BITS = 1100,       /* that a state should carry, beside its own STATE_BITS: a GPU has enough chunks then */
+    LANE_BITS_COARSE = 650, /* in levels that have few chunks */
     LANE_BITS_BEST = 1650,
     LANE_BITS_MOST = 6000,
     CHECKED_NBYTES = 1024,
@@ -381,14 +382,13 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
  * would be what a GPU waits for. */
 static uint32_t rows_of(const tuner *t, bool planes, uint32_t level, uint64_t each)
 {
-    const uint64_t least = (uint64_t)(is_best(t->e) ? LANE_BITS_BEST : LANE_BITS) << 12;
     const bool coarse = level > 1;
+    const uint64_t least = (uint64_t)(is_best(t->e) ? LANE_BITS_BEST : coarse ? LANE_BITS_COARSE : LANE_BITS) << 12;
     uint32_t rows = coarse ? 32 : 64;
-    if (planes) {
+    if (planes)
         rows = t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-        while (coarse && rows > FLOE_INTERP_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
-            rows /= 2;
-    }
+    while (planes && coarse && rows > FLOE_INTERP_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
+        rows /= 2;
     while (rows < FLOE_CONTEXT_ROWS && rows * each < least)
         rows *= 2;
     return rows;
