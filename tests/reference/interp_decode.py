@@ -89,29 +89,37 @@ class Lanes:
 
     def __init__(self, data, lanes, lifted):
         need(len(data) % 4 == 0, "interp: a part of a word")
-        self.at, self.words, self.begin = 0, [], 1 if lifted else 1 << 15
-        self.least = 1 << 15
-        if len(data) < 4 * lanes:
-            self.begin_short(int.from_bytes(data, "little"), lanes, 8 * len(data))
-            self.least = 0 if lifted else self.least
-            return
-        self.state = list(struct.unpack("<%dI" % lanes, data[:4 * lanes]))
-        self.words = list(struct.unpack("<%dH" % (len(data) // 2 - 2 * lanes), data[4 * lanes:]))
-        self.at = self.state[0] >> 31
-        self.state[0] &= (1 << 31) - 1
-        if lifted and self.at == len(self.words):
-            self.least = 0
+        bits, nbits = int.from_bytes(data, "little"), 8 * len(data)
+        self.at, self.words, self.begin, self.least = 0, [], 1 if lifted else 1 << 15, 1 << 15
+        if lifted:
+            words, self.at = bits & 1, bits >> 1 & 1
+            self.words = self.states(bits >> 2, lanes, words, nbits - 2)
+            self.least = words << 15
+            need(len(self.words) > self.at if words else not self.words and not self.at, "interp: words and flags differ")
+        elif len(data) < 4 * lanes:
+            need(not self.states(bits, lanes, 0, nbits), "interp: words in a short chunk")
+            self.state = [x + (1 << 15) - 1 for x in self.state]
+        else:
+            self.state = list(struct.unpack("<%dI" % lanes, data[:4 * lanes]))
+            self.words = list(struct.unpack("<%dH" % (len(data) // 2 - 2 * lanes), data[4 * lanes:]))
+            self.at = self.state[0] >> 31
+            self.state[0] &= (1 << 31) - 1
 
-    def begin_short(self, bits, lanes, nbits):
-        widths = [bits >> 5 * i & 31 for i in range(lanes)]
-        bits, needed = bits >> 5 * lanes, 5 * lanes + sum(max(w - 1, 0) for w in widths)
-        need(nbits == 32 * ceil_div(needed, 32), "interp: a short chunk of another size")
+    def states(self, bits, lanes, words, nbits):
+        """Widths and low bits of states, whose end is that of a word of 32 bits. Returns the words behind it."""
+        each = 4 if words else 5
+        widths = [(bits >> each * i & (1 << each) - 1) + 16 * words for i in range(lanes)]
+        low = [max(w - 1, 0) for w in widths]
+        used = each * lanes + sum(low)
+        behind = (nbits - used) // 32 * 32
+        need(used <= nbits and bits >> used & (1 << nbits - used - behind) - 1 == 0, "interp: bits behind states")
+        bits >>= each * lanes
         self.state = []
-        for w in widths:
-            stored = max(w - 1, 0)
-            self.state.append(self.begin + (bits & (1 << stored) - 1 | 1 << stored if w else 0))
-            bits >>= stored
-        need(bits == 0, "interp: bits behind a short chunk")
+        for w, n in zip(widths, low):
+            self.state.append((bits & (1 << n) - 1 | 1 << n if w else 0) + 1 - words)
+            bits >>= n
+        bits >>= nbits - used - behind
+        return [bits >> 16 * i & 0xFFFF for i in range(behind // 16)]
 
     def fill(self, lane, x):
         if x < self.least:

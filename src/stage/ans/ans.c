@@ -96,94 +96,107 @@ uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end)
 
 static uint32_t words_of(const floe_ans_encoder *e) { return (uint32_t)(e->end - e->at); }
 
-/* Words of 32 bits that a short chunk takes; nlanes: there is none, or it is no shorter. */
-static uint32_t short_words(const floe_ans_encoder *e, uint32_t nlanes)
-{
-    uint32_t nbits = FLOE_ANS_WIDTH_BITS * nlanes;
-    for (uint32_t i = 0; i < nlanes; i++)
-        nbits += floe_ans_width_stored(floe_ans_width(e->state[i] - FLOE_ANS_BEGIN));
-    const uint32_t n = (nbits + 31) / 32;
-    return words_of(e) == 0 && n < nlanes ? n : nlanes;
-}
-
 uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes)
 {
-    return 4 * short_words(e, nlanes) + 2 * (words_of(e) + (words_of(e) & 1));
-}
-
-static void put_bits(uint8_t *dst, uint32_t *at, uint32_t value, uint32_t nbits)
-{
-    for (uint32_t i = 0; i < nbits; i++, ++*at)
-        dst[*at / 8] |= (uint8_t)((value >> i & 1) << *at % 8);
-}
-
-static uint32_t get_bits(const uint8_t *src, uint32_t *at, uint32_t nbits)
-{
-    uint32_t value = 0;
-    for (uint32_t i = 0; i < nbits; i++, ++*at)
-        value |= (uint32_t)(src[*at / 8] >> *at % 8 & 1) << i;
-    return value;
-}
-
-static void end_short(const floe_ans_encoder *e, uint32_t nlanes, uint32_t nwords, uint8_t *dst)
-{
-    uint32_t at = 0;
-    memset(dst, 0, 4 * nwords);
+    const bool words = words_of(e) > 0;
+    uint32_t nbits = FLOE_ANS_FLAGS + nlanes * floe_ans_width_bits(words);
     for (uint32_t i = 0; i < nlanes; i++)
-        put_bits(dst, &at, floe_ans_width(e->state[i] - FLOE_ANS_BEGIN), FLOE_ANS_WIDTH_BITS);
-    for (uint32_t i = 0; i < nlanes; i++) {
-        const uint32_t distance = e->state[i] - FLOE_ANS_BEGIN, width = floe_ans_width(distance);
-        put_bits(dst, &at, floe_ans_distance_low(distance, width), floe_ans_width_stored(width));
+        nbits += floe_ans_low_bits(floe_ans_stored_of(e->state[i], words).width);
+    return (nbits + 31) / 32 * 4 + 2 * (words_of(e) + (words_of(e) & 1));
+}
+
+/* From the lowest bit of a byte on. */
+typedef struct bits {
+    uint64_t pending;
+    uint32_t n; /* less than 32 between calls */
+    uint8_t *to;
+} bits;
+
+static void put_bits(bits *b, uint32_t value, uint32_t nbits)
+{
+    b->pending |= (uint64_t)value << b->n;
+    b->n += nbits;
+    if (b->n >= 32) {
+        floe_store32(b->to, (uint32_t)b->pending);
+        b->to += 4;
+        b->pending >>= 32;
+        b->n -= 32;
     }
 }
 
 void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *dst)
 {
-    const uint32_t pad = words_of(e) & 1, nwords = short_words(e, nlanes);
-    if (nwords < nlanes) {
-        end_short(e, nlanes, nwords, dst);
-        return;
-    }
+    const bool words = words_of(e) > 0, pad = words_of(e) & 1;
+    bits b = {0, 0, dst};
+    put_bits(&b, (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0), FLOE_ANS_FLAGS);
     for (uint32_t i = 0; i < nlanes; i++)
-        floe_store32(dst + 4 * i, e->state[i] | (i == 0 ? pad << 31 : 0));
-    dst += 4 * nlanes;
-    if (pad) {
-        floe_store16(dst, 0);
-        dst += 2;
+        put_bits(&b, floe_ans_stored_of(e->state[i], words).width - floe_ans_width_least(words),
+                 floe_ans_width_bits(words));
+    for (uint32_t i = 0; i < nlanes; i++) {
+        const floe_ans_stored s = floe_ans_stored_of(e->state[i], words);
+        put_bits(&b, floe_ans_low_of(s), floe_ans_low_bits(s.width));
     }
+    put_bits(&b, 0, (32 - b.n) % 32);
+    if (pad)
+        floe_store16(b.to, 0);
+    dst = b.to + 2 * pad;
     for (const uint16_t *w = e->at; w < e->end; w++, dst += 2)
         floe_store16(dst, *w);
 }
 
-static bool begin_short(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint32_t nbits)
+/* Zeros follow the end. */
+static uint32_t get_bits(const uint8_t *src, uint64_t nbytes, uint32_t *at, uint32_t nbits)
 {
-    uint32_t at = 0, widths[FLOE_ANS_LANES], needed = FLOE_ANS_WIDTH_BITS * nlanes;
-    if (needed > nbits)
-        return false;
+    const uint64_t i = *at / 32 * 4, low = i + 4 <= nbytes ? floe_load32(src + i) : 0,
+                   high = i + 8 <= nbytes ? floe_load32(src + i + 4) : 0;
+    const uint64_t value = (low | high << 32) >> *at % 32 & (((uint64_t)1 << nbits) - 1);
+    *at += nbits;
+    return (uint32_t)value;
+}
+
+/* Widths, low bits, and zeros up to whole words, behind *at bits, which moves behind them. False where there are no zeros. */
+static bool read_states(floe_ans_decoder *d, uint32_t nlanes, bool words, const uint8_t *src, uint64_t nbytes,
+                        uint32_t *at)
+{
+    for (uint32_t i = 0; i < nlanes; i++) /* as long as these are widths */
+        d->state[i] = get_bits(src, nbytes, at, floe_ans_width_bits(words)) + floe_ans_width_least(words);
     for (uint32_t i = 0; i < nlanes; i++) {
-        widths[i] = get_bits(src, &at, FLOE_ANS_WIDTH_BITS);
-        needed += floe_ans_width_stored(widths[i]);
+        const uint32_t low = get_bits(src, nbytes, at, floe_ans_low_bits(d->state[i]));
+        d->state[i] = floe_ans_state_of(d->state[i], low, words);
     }
-    if ((needed + 31) / 32 * 32 != nbits)
-        return false;
-    for (uint32_t i = 0; i < nlanes; i++)
-        d->state[i] = d->begin + floe_ans_distance_of(widths[i], get_bits(src, &at, floe_ans_width_stored(widths[i])));
-    d->at = d->end = src + nbits / 8;
-    return get_bits(src, &at, nbits - needed) == 0;
+    return get_bits(src, nbytes, at, (0u - *at) % 32) == 0;
 }
 
 static bool begin_lanes(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
 {
-    if (nbytes % 4)
+    uint32_t at = 0;
+    const uint32_t flags = get_bits(src, nbytes, &at, FLOE_ANS_FLAGS), pad = flags / FLOE_ANS_PAD;
+    const bool words = flags & FLOE_ANS_WORDS, zeros = read_states(d, nlanes, words, src, nbytes, &at);
+    const uint64_t begin = at / 8 + 2 * pad;
+    if (!zeros || (words ? begin >= nbytes : begin != nbytes || pad))
         return false;
-    if (nbytes < 4 * (uint64_t)nlanes)
-        return begin_short(d, nlanes, src, 8 * (uint32_t)nbytes);
+    d->at = src + begin;
+    d->least = words ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
+    return true;
+}
+
+/* Of older streams: states by 32 bits, of which the first has the pad in bit 31; or, in fewer bytes, no words, and widths without flags. */
+static bool begin_unlifted(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
+{
+    uint32_t at = 0;
+    d->least = FLOE_ANS_LEAST;
+    if (nbytes < 4 * (uint64_t)nlanes) {
+        const bool zeros = read_states(d, nlanes, false, src, nbytes, &at);
+        for (uint32_t i = 0; i < nlanes; i++)
+            d->state[i] += FLOE_ANS_LEAST - FLOE_ANS_BEGIN;
+        d->at = d->end;
+        return zeros && at == 8 * nbytes;
+    }
     for (uint32_t i = 0; i < nlanes; i++)
         d->state[i] = floe_load32(src + 4 * i);
     const uint32_t pad = d->state[0] >> 31;
     d->state[0] &= ~(1u << 31);
     d->at = src + 4 * nlanes + 2 * pad;
-    d->end = src + nbytes;
     return d->at <= d->end;
 }
 
@@ -191,10 +204,10 @@ bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t begin, uint32_t nlanes
 {
     memset(d, 0, sizeof *d);
     d->begin = begin;
-    if (!begin_lanes(d, nlanes, src, nbytes))
+    d->end = src + nbytes;
+    if (nbytes % 4)
         return false;
-    d->least = begin == FLOE_ANS_LEAST || d->at != d->end ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
-    return true;
+    return begin == FLOE_ANS_LEAST ? begin_unlifted(d, nlanes, src, nbytes) : begin_lanes(d, nlanes, src, nbytes);
 }
 
 bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes)

@@ -61,40 +61,30 @@ FLOE_DEV uint32_t floe_ans_part(uint32_t i, uint32_t at, uint32_t value)
     return at / 32 == i ? (uint32_t)field : at / 32 + 1 == i ? (uint32_t)(field >> 32) : 0;
 }
 
-/* Where nothing but states is to be written, and shorter so: does it, and returns the bytes; else 0. */
-FLOE_DEV uint32_t floe_ans_end_short(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
-{
-    if (w.at != end)
-        return 0;
-    const uint32_t lane = floe_lane(), distance = lane < lanes ? w.state - FLOE_ANS_BEGIN : 0,
-                   width = floe_ans_width(distance), stored = floe_ans_width_stored(width),
-                   low = floe_ans_distance_low(distance, width),
-                   at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored),
-                   nwords = (FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored) + 31) / 32;
-    if (nwords >= lanes)
-        return 0;
-    w.at -= 2 * nwords;
-    for (uint32_t i = 0; i < nwords; i++) {
-        const uint32_t word =
-            floe_warp_sum(floe_ans_part(i, FLOE_ANS_WIDTH_BITS * lane, width) + floe_ans_part(i, at, low));
-        if (lane == 0)
-            ((uint32_t *)w.at)[i] = word;
-    }
-    return 4 * nwords;
-}
-
-/* States and padding before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. */
+/* Flags and states before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. A lane makes
+ * the words number lane and lane + 32. */
 FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
 {
-    const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1, nbytes = floe_ans_end_short(w, lanes, end);
-    if (nbytes)
-        return nbytes;
-    w.at -= pad;
+    const bool words = w.at != end;
+    const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1, each = floe_ans_width_bits(words);
+    const floe_ans_stored s = floe_ans_stored_of(lane < lanes ? w.state : FLOE_ANS_BEGIN, words && lane < lanes);
+    const uint32_t nlow = lane < lanes ? floe_ans_low_bits(s.width) : 0, first = FLOE_ANS_FLAGS + each * lanes,
+                   at = first + floe_warp_sum_before(nlow), nwords = (first + floe_warp_sum(nlow) + 31) / 32;
+    const uint32_t width = s.width - floe_ans_width_least(words), low = floe_ans_low_of(s);
+    uint32_t here = lane == 0 ? (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0) : 0, behind = 0;
+    for (uint32_t i = 0; i < lanes; i++) {
+        const uint32_t its_width = __shfl_sync(FLOE_ALL_LANES, width, i), its_low = __shfl_sync(FLOE_ALL_LANES, low, i),
+                       its_at = __shfl_sync(FLOE_ALL_LANES, at, i);
+        here |= floe_ans_part(lane, FLOE_ANS_FLAGS + each * i, its_width) | floe_ans_part(lane, its_at, its_low);
+        behind |= floe_ans_part(lane + FLOE_WARP, its_at, its_low);
+    }
     if (pad && lane == 0)
-        *w.at = 0;
-    w.at -= 2 * lanes;
-    if (lane < lanes)
-        ((uint32_t *)w.at)[lane] = w.state | (lane == 0 ? pad << 31 : 0);
+        w.at[-1] = 0;
+    w.at -= pad + 2 * nwords;
+    if (lane < nwords)
+        ((uint32_t *)w.at)[lane] = here;
+    if (lane + FLOE_WARP < nwords)
+        ((uint32_t *)w.at)[lane + FLOE_WARP] = behind;
     return 2 * (uint32_t)(end - w.at);
 }
 
@@ -152,16 +142,50 @@ FLOE_DEV uint32_t floe_ans_field(const floe_ans_words &w, uint32_t at, uint32_t 
     return (uint32_t)(pair >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
 }
 
-FLOE_DEV bool floe_ans_begin_short(floe_ans_reader &r, uint32_t lanes)
+/* Widths, low bits, and zeros up to whole words, behind bit `at`; which words follow becomes w.from and w.npairs. False where there are no
+ * zeros, or no words for it. */
+FLOE_DEV bool floe_ans_read_states(floe_ans_reader &r, uint32_t lanes, bool words, uint32_t at)
 {
-    const floe_ans_words &w = r.words;
+    floe_ans_words &w = r.words;
+    const uint32_t lane = floe_lane(), each = floe_ans_width_bits(words);
+    const uint32_t width = lane < lanes ? floe_ans_field(w, at + each * lane, each) + floe_ans_width_least(words) : 0;
+    const uint32_t nlow = floe_ans_low_bits(width), first = at + each * lanes;
+    const uint32_t low = floe_ans_field(w, first + floe_warp_sum_before(nlow), nlow),
+                   nbits = first + floe_warp_sum(nlow), n = (nbits + 31) / 32;
+    r.state = lane < lanes ? floe_ans_state_of(width, low, words)
+              : words      ? FLOE_ANS_BEGIN + FLOE_ANS_LEAST
+                           : FLOE_ANS_BEGIN;
+    const bool good = n <= w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
+    w.from += good ? n : 0;
+    w.npairs -= good ? n : 0;
+    return good;
+}
+
+/* Of older streams: as floe_ans_decoder_begin reads them. */
+FLOE_DEV bool floe_ans_begin_unlifted(floe_ans_reader &r, uint32_t lanes)
+{
+    floe_ans_words &w = r.words;
     const uint32_t lane = floe_lane();
-    const uint32_t width = lane < lanes ? floe_ans_field(w, FLOE_ANS_WIDTH_BITS * lane, FLOE_ANS_WIDTH_BITS) : 0;
-    const uint32_t stored = floe_ans_width_stored(width);
-    const uint32_t at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored);
-    const uint32_t nbits = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored);
-    r.state = r.begin + floe_ans_distance_of(width, floe_ans_field(w, at, stored));
-    return (nbits + 31) / 32 == w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
+    if (w.npairs < lanes) {
+        const bool good = floe_ans_read_states(r, lanes, false, 0);
+        r.state += FLOE_ANS_LEAST - FLOE_ANS_BEGIN;
+        return good && w.npairs == 0;
+    }
+    r.state = lane < lanes ? w.from[lane] : FLOE_ANS_LEAST;
+    w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
+    r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
+    w.from += lanes;
+    w.npairs -= lanes;
+    return true;
+}
+
+FLOE_DEV bool floe_ans_begin_lanes(floe_ans_reader &r, uint32_t lanes)
+{
+    floe_ans_words &w = r.words;
+    const uint32_t flags = floe_ans_field(w, 0, FLOE_ANS_FLAGS);
+    const bool words = flags & FLOE_ANS_WORDS, good = floe_ans_read_states(r, lanes, words, FLOE_ANS_FLAGS);
+    w.at = flags / FLOE_ANS_PAD;
+    return good && (words ? w.npairs > 0 : w.npairs == 0 && w.at == 0);
 }
 
 /* Where reading pauses next. */
@@ -176,25 +200,13 @@ FLOE_DEV uint32_t floe_ans_pause(const floe_ans_reader &r)
 FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes, const uint8_t *src, uint32_t nbytes,
                              void *ring)
 {
-    const uint32_t lane = floe_lane();
     floe_ans_words &w = r.words;
-    bool good = true;
     w.from = (const uint32_t *)src;
     w.npairs = nbytes / 4;
     w.at = 0;
     w.ring = (uint16_t *)ring;
     r.begin = begin;
-    if (w.npairs < lanes) {
-        good = floe_ans_begin_short(r, lanes);
-        w.npairs = 0;
-    } else {
-        r.state =
-            lane < lanes ? w.from[lane] : begin + (w.npairs > lanes && begin != FLOE_ANS_LEAST ? FLOE_ANS_LEAST : 0);
-        w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
-        r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
-        w.from += lanes;
-        w.npairs -= lanes;
-    }
+    const bool good = begin == FLOE_ANS_LEAST ? floe_ans_begin_unlifted(r, lanes) : floe_ans_begin_lanes(r, lanes);
     r.least = begin == FLOE_ANS_LEAST || w.npairs ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
     w.pause = floe_ans_pause(r);
     floe_copy_async_wait(); /* a slab of the chunk before may be on its way, and others may still read */

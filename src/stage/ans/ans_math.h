@@ -20,7 +20,12 @@ enum {
         1, /* with which encoding begins, and decoding ends: FLOE_ANS_LEAST in older streams, which lift none */
     FLOE_ANS_RAW_BITS = 15, /* of one raw number, at most: as many as a state has always */
     FLOE_ANS_REST = 15,     /* in place of an exponent: the symbol that has what the others leave */
-    FLOE_ANS_WIDTH_BITS = 5 /* of a state's width in a short chunk */
+    /* A chunk begins with two flags: whether words follow its states, and whether one of them stands there for nothing. */
+    FLOE_ANS_FLAGS = 2,
+    FLOE_ANS_WORDS = 1,
+    FLOE_ANS_PAD = 2,
+    FLOE_ANS_STATES_MOST =
+        (FLOE_ANS_FLAGS + FLOE_ANS_LANES * (4 + 30) + 31) / 32 /* words of 32 bits for these and states */
 };
 
 /* ---- frequencies: three significant bits, so that six bits hold one ----------------------------------------------------- */
@@ -85,16 +90,27 @@ FLOE_HD void floe_ans_normalise(const uint32_t *count, uint32_t n, uint32_t bits
     code[rest] = FLOE_ANS_REST;
 }
 
-/* ---- short chunks: states alone, by their distance from that with which encoding began ----------------------------------- */
+/* ---- states in a chunk: widths of all, then bits below the highest one ---------------------------------------------------- */
 
-FLOE_HD uint32_t floe_ans_width(uint32_t distance) { return distance ? floe_top_bit(distance) + 1 : 0; }
-/* Those that are stored: the highest is 1. */
-FLOE_HD uint32_t floe_ans_width_stored(uint32_t width) { return width ? width - 1 : 0; }
-FLOE_HD uint32_t floe_ans_distance_low(uint32_t distance, uint32_t width)
+/* Of a state where words follow, which is at least FLOE_ANS_LEAST; else of its distance from that with which encoding began. */
+typedef struct floe_ans_stored {
+    uint32_t number, width; /* width: bits of number, of which the highest is 1 */
+} floe_ans_stored;
+
+FLOE_HD floe_ans_stored floe_ans_stored_of(uint32_t state, bool words)
 {
-    return width ? distance ^ 1u << (width - 1) : 0;
+    floe_ans_stored s = {words ? state : state - FLOE_ANS_BEGIN, 0};
+    s.width = s.number ? floe_top_bit(s.number) + 1 : 0;
+    return s;
 }
-FLOE_HD uint32_t floe_ans_distance_of(uint32_t width, uint32_t low) { return width ? low | 1u << (width - 1) : 0; }
+FLOE_HD uint32_t floe_ans_width_bits(bool words) { return words ? 4 : 5; }
+FLOE_HD uint32_t floe_ans_width_least(bool words) { return words ? FLOE_ANS_STATE_BITS + 1 : 0; }
+FLOE_HD uint32_t floe_ans_low_bits(uint32_t width) { return width ? width - 1 : 0; }
+FLOE_HD uint32_t floe_ans_low_of(floe_ans_stored s) { return s.width ? s.number ^ 1u << (s.width - 1) : 0; }
+FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low, bool words)
+{
+    return (width ? low | 1u << (width - 1) : 0) + (words ? 0 : FLOE_ANS_BEGIN);
+}
 
 /* ---- checks ------------------------------------------------------------------------------------------------------------- */
 

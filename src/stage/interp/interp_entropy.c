@@ -11,7 +11,7 @@ enum {
 /* Of chunks of so many records: states, and the most words, of a mask and of 7 codes with raw bits. */
 static size_t slot_nbytes(uint64_t nrecords)
 {
-    const size_t nbytes = 4 * FLOE_ANS_LANES + sizeof(uint16_t) * (nrecords * (1 + 2 * FLOE_CONTEXT_CLASSES) + 1);
+    const size_t nbytes = 4 * FLOE_ANS_STATES_MOST + sizeof(uint16_t) * (nrecords * (1 + 2 * FLOE_CONTEXT_CLASSES) + 1);
     return (nbytes + 63) & ~(size_t)63;
 }
 
