@@ -92,10 +92,10 @@ class Lanes:
         bits, nbits = int.from_bytes(data, "little"), 8 * len(data)
         self.at, self.words, self.begin, self.least = 0, [], 1 if lifted else 1 << 15, 1 << 15
         if lifted:
-            words, self.at = bits & 1, bits >> 1 & 1
-            self.words = self.states(bits >> 2, lanes, words, nbits - 2)
+            words, self.at, self.begin = bits & 1, bits >> 1 & 1, 1 << 15 if bits >> 2 & 1 else 1
+            self.words = self.states(bits >> 3, lanes, words, nbits - 3)
             self.least = words << 15
-            need(len(self.words) > self.at if words else not self.words and not self.at, "interp: words and flags differ")
+            need(len(self.words) > self.at if words else not self.words and not bits & 7, "interp: words and flags differ")
         elif len(data) < 4 * lanes:
             need(not self.states(bits, lanes, 0, nbits), "interp: words in a short chunk")
             self.state = [x + (1 << 15) - 1 for x in self.state]

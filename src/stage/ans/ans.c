@@ -105,6 +105,12 @@ uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes)
     return (nbits + 31) / 32 * 4 + 2 * (words_of(e) + (words_of(e) & 1));
 }
 
+static uint32_t flags_of(const floe_ans_encoder *e)
+{
+    const uint32_t n = words_of(e);
+    return (n ? FLOE_ANS_WORDS : 0) | (n & 1 ? FLOE_ANS_PAD : 0) | (e->begin == FLOE_ANS_LEAST ? FLOE_ANS_UNLIFTED : 0);
+}
+
 /* From the lowest bit of a byte on. */
 typedef struct bits {
     uint64_t pending;
@@ -128,7 +134,7 @@ void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *d
 {
     const bool words = words_of(e) > 0, pad = words_of(e) & 1;
     bits b = {0, 0, dst};
-    put_bits(&b, (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0), FLOE_ANS_FLAGS);
+    put_bits(&b, flags_of(e), FLOE_ANS_FLAGS);
     for (uint32_t i = 0; i < nlanes; i++)
         put_bits(&b, floe_ans_stored_of(e->state[i], words).width - floe_ans_width_least(words),
                  floe_ans_width_bits(words));
@@ -170,11 +176,12 @@ static bool read_states(floe_ans_decoder *d, uint32_t nlanes, bool words, const 
 static bool begin_lanes(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
 {
     uint32_t at = 0;
-    const uint32_t flags = get_bits(src, nbytes, &at, FLOE_ANS_FLAGS), pad = flags / FLOE_ANS_PAD;
+    const uint32_t flags = get_bits(src, nbytes, &at, FLOE_ANS_FLAGS), pad = flags / FLOE_ANS_PAD & 1;
     const bool words = flags & FLOE_ANS_WORDS, zeros = read_states(d, nlanes, words, src, nbytes, &at);
     const uint64_t begin = at / 8 + 2 * pad;
-    if (!zeros || (words ? begin >= nbytes : begin != nbytes || pad))
+    if (!zeros || (words ? begin >= nbytes : begin != nbytes || flags))
         return false;
+    d->begin = flags & FLOE_ANS_UNLIFTED ? FLOE_ANS_LEAST : FLOE_ANS_BEGIN;
     d->at = src + begin;
     d->least = words ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
     return true;

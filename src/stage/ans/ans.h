@@ -39,23 +39,31 @@ uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end);
 typedef struct floe_ans_encoder {
     uint32_t state[FLOE_ANS_LANES];
     uint16_t *at, *end; /* words from at to end, host order; whoever gives the room gives enough, and one more */
-    bool lifted;
+    uint32_t begin;
+    bool lifted, failed; /* failed: a state was too large to be lifted: encoding has to begin with FLOE_ANS_LEAST */
 } floe_ans_encoder;
 
-static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint16_t *end)
+/* begin: FLOE_ANS_BEGIN; after it has failed, FLOE_ANS_LEAST. */
+static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint32_t begin, uint16_t *end)
 {
     for (int i = 0; i < FLOE_ANS_LANES; i++)
-        e->state[i] = FLOE_ANS_BEGIN;
+        e->state[i] = begin;
     e->at = e->end = end;
-    e->lifted = false;
+    e->begin = begin;
+    e->lifted = begin == FLOE_ANS_LEAST;
+    e->failed = false;
 }
 
 /* full: that of some lane that puts something now; of no use once states are lifted. */
 static inline void floe_ans_encoder_lift(floe_ans_encoder *e, bool full)
 {
-    for (int i = 0; i < FLOE_ANS_LANES && full && !e->lifted; i++)
+    if (e->lifted || !full)
+        return;
+    for (int i = 0; i < FLOE_ANS_LANES; i++) {
+        e->failed |= e->state[i] > FLOE_ANS_MOST - FLOE_ANS_LEAST;
         e->state[i] += FLOE_ANS_LEAST;
-    e->lifted = e->lifted || full;
+    }
+    e->lifted = true;
 }
 
 FLOE_INLINE void floe_ans_encoder_emit(floe_ans_encoder *e, uint32_t lane, bool full)
@@ -88,7 +96,7 @@ typedef struct floe_ans_decoder {
     bool cut;                /* a word was missing */
 } floe_ans_decoder;
 
-/* begin: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST. False when these are too few bytes, or no whole ones. */
+/* begin: FLOE_ANS_BEGIN, or of older streams, whose chunks have no flags, FLOE_ANS_LEAST. False when these are too few bytes, or no whole ones. */
 bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t begin, uint32_t nlanes, const uint8_t *src, uint64_t nbytes);
 /* All words read, and all states as encoding began with them. */
 bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes);

@@ -13,14 +13,21 @@
 struct floe_ans_writer {
     uint32_t state;
     uint16_t *at;
-    bool lifted;
+    bool lifted, failed; /* failed: a state was too large to be lifted: encoding has to begin with FLOE_ANS_LEAST */
 };
+
+/* begin: FLOE_ANS_BEGIN; after it has failed, FLOE_ANS_LEAST. */
+FLOE_DEV floe_ans_writer floe_ans_writer_of(uint32_t begin, uint16_t *end)
+{
+    return {begin, end, begin == FLOE_ANS_LEAST, false};
+}
 
 /* full: of this lane, if it writes something now. */
 FLOE_DEV void floe_ans_lift(floe_ans_writer &w, bool full)
 {
     if (w.lifted || !__any_sync(FLOE_ALL_LANES, full))
         return;
+    w.failed = __any_sync(FLOE_ALL_LANES, w.state > FLOE_ANS_MOST - FLOE_ANS_LEAST);
     w.state += FLOE_ANS_LEAST;
     w.lifted = true;
 }
@@ -63,7 +70,7 @@ FLOE_DEV uint32_t floe_ans_part(uint32_t i, uint32_t at, uint32_t value)
 
 /* Flags and states before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. A lane makes
  * the words number lane and lane + 32. */
-FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
+FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t begin, uint32_t lanes, const uint16_t *end)
 {
     const bool words = w.at != end;
     const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1, each = floe_ans_width_bits(words);
@@ -71,7 +78,9 @@ FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_
     const uint32_t nlow = lane < lanes ? floe_ans_low_bits(s.width) : 0, first = FLOE_ANS_FLAGS + each * lanes,
                    at = first + floe_warp_sum_before(nlow), nwords = (first + floe_warp_sum(nlow) + 31) / 32;
     const uint32_t width = s.width - floe_ans_width_least(words), low = floe_ans_low_of(s);
-    uint32_t here = lane == 0 ? (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0) : 0, behind = 0;
+    const uint32_t flags =
+        (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0) | (begin == FLOE_ANS_LEAST ? FLOE_ANS_UNLIFTED : 0);
+    uint32_t here = lane == 0 ? flags : 0, behind = 0;
     for (uint32_t i = 0; i < lanes; i++) {
         const uint32_t its_width = __shfl_sync(FLOE_ALL_LANES, width, i), its_low = __shfl_sync(FLOE_ALL_LANES, low, i),
                        its_at = __shfl_sync(FLOE_ALL_LANES, at, i);
@@ -135,30 +144,23 @@ FLOE_DEV void floe_ans_wait()
     __syncwarp();
 }
 
+/* Of the first slabs. */
 FLOE_DEV uint32_t floe_ans_field(const floe_ans_words &w, uint32_t at, uint32_t nbits)
 {
-    const uint32_t i = at / 32, low = i < w.npairs ? w.from[i] : 0, high = i + 1 < w.npairs ? w.from[i + 1] : 0;
-    const uint64_t pair = low | (uint64_t)high << 32;
-    return (uint32_t)(pair >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
+    const uint32_t *from = (const uint32_t *)w.ring + at / 32;
+    return (uint32_t)((from[0] | (uint64_t)from[1] << 32) >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
 }
 
-/* Widths, low bits, and zeros up to whole words, behind bit `at`; which words follow becomes w.from and w.npairs. False where there are no
- * zeros, or no words for it. */
+/* Widths, low bits, and zeros up to whole words of 32 bits, behind bit `at`; the next word is the one behind them. */
 FLOE_DEV bool floe_ans_read_states(floe_ans_reader &r, uint32_t lanes, bool words, uint32_t at)
 {
     floe_ans_words &w = r.words;
-    const uint32_t lane = floe_lane(), each = floe_ans_width_bits(words);
-    const uint32_t width = lane < lanes ? floe_ans_field(w, at + each * lane, each) + floe_ans_width_least(words) : 0;
-    const uint32_t nlow = floe_ans_low_bits(width), first = at + each * lanes;
-    const uint32_t low = floe_ans_field(w, first + floe_warp_sum_before(nlow), nlow),
-                   nbits = first + floe_warp_sum(nlow), n = (nbits + 31) / 32;
-    r.state = lane < lanes ? floe_ans_state_of(width, low, words)
-              : words      ? FLOE_ANS_BEGIN + FLOE_ANS_LEAST
-                           : FLOE_ANS_BEGIN;
-    const bool good = n <= w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
-    w.from += good ? n : 0;
-    w.npairs -= good ? n : 0;
-    return good;
+    const uint32_t lane = floe_lane(), each = floe_ans_width_bits(words), first = at + each * lanes;
+    const uint32_t width = lane < lanes ? floe_ans_field(w, at + each * lane, each) + floe_ans_width_least(words) : 0,
+                   nlow = floe_ans_low_bits(width), nbits = first + floe_warp_sum(nlow);
+    r.state = floe_ans_state_of(width, floe_ans_field(w, first + floe_warp_sum_before(nlow), nlow), words);
+    w.at = (nbits + 31) / 32 * 2;
+    return w.at <= 2 * w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
 }
 
 /* Of older streams: as floe_ans_decoder_begin reads them. */
@@ -168,24 +170,27 @@ FLOE_DEV bool floe_ans_begin_unlifted(floe_ans_reader &r, uint32_t lanes)
     const uint32_t lane = floe_lane();
     if (w.npairs < lanes) {
         const bool good = floe_ans_read_states(r, lanes, false, 0);
-        r.state += FLOE_ANS_LEAST - FLOE_ANS_BEGIN;
-        return good && w.npairs == 0;
+        r.state = lane < lanes ? r.state + FLOE_ANS_LEAST - FLOE_ANS_BEGIN : FLOE_ANS_LEAST;
+        return good && w.at == 2 * w.npairs;
     }
-    r.state = lane < lanes ? w.from[lane] : FLOE_ANS_LEAST;
-    w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
+    r.state = lane < lanes ? floe_ans_field(w, 32 * lane, 32) : FLOE_ANS_LEAST;
+    w.at = 2 * lanes + (__shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31);
     r.state &= lane == 0 ? ~(1u << 31) : ~0u; /* of others it is damage, which shows at the end */
-    w.from += lanes;
-    w.npairs -= lanes;
     return true;
 }
 
 FLOE_DEV bool floe_ans_begin_lanes(floe_ans_reader &r, uint32_t lanes)
 {
     floe_ans_words &w = r.words;
-    const uint32_t flags = floe_ans_field(w, 0, FLOE_ANS_FLAGS);
+    const uint32_t flags = floe_ans_field(w, 0, FLOE_ANS_FLAGS), pad = flags / FLOE_ANS_PAD & 1;
     const bool words = flags & FLOE_ANS_WORDS, good = floe_ans_read_states(r, lanes, words, FLOE_ANS_FLAGS);
-    w.at = flags / FLOE_ANS_PAD;
-    return good && (words ? w.npairs > 0 : w.npairs == 0 && w.at == 0);
+    const bool some = w.at < 2 * w.npairs;
+    r.begin = flags & FLOE_ANS_UNLIFTED ? FLOE_ANS_LEAST : FLOE_ANS_BEGIN;
+    if (floe_lane() >= lanes)
+        r.state = r.begin + (words && r.begin == FLOE_ANS_BEGIN ? FLOE_ANS_LEAST : 0);
+    r.least = words ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
+    w.at += pad;
+    return good && some == words && (words || !flags);
 }
 
 /* Where reading pauses next. */
@@ -203,17 +208,19 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes,
     floe_ans_words &w = r.words;
     w.from = (const uint32_t *)src;
     w.npairs = nbytes / 4;
-    w.at = 0;
     w.ring = (uint16_t *)ring;
     r.begin = begin;
-    const bool good = begin == FLOE_ANS_LEAST ? floe_ans_begin_unlifted(r, lanes) : floe_ans_begin_lanes(r, lanes);
-    r.least = begin == FLOE_ANS_LEAST || w.npairs ? FLOE_ANS_LEAST : 0; /* without words no state was lifted */
-    w.pause = floe_ans_pause(r);
+    r.least = FLOE_ANS_LEAST;
     floe_copy_async_wait(); /* a slab of the chunk before may be on its way, and others may still read */
     __syncwarp();
     for (uint32_t slab = 0; slab < 3; slab++)
         floe_ans_request(w, slab);
-    floe_ans_wait();
+    floe_copy_async_wait();
+    __syncwarp();
+    const bool good = begin == FLOE_ANS_LEAST ? floe_ans_begin_unlifted(r, lanes) : floe_ans_begin_lanes(r, lanes);
+    if (w.at >= FLOE_ANS_SLAB) /* states have the first one */
+        floe_ans_request(w, 3);
+    w.pause = floe_ans_pause(r);
     return good;
 }
 

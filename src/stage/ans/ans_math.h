@@ -16,16 +16,17 @@ enum {
     FLOE_ANS_SYMBOLS = 128, /* of an alphabet, at most */
     FLOE_ANS_STATE_BITS = 15,
     FLOE_ANS_LEAST = 1 << FLOE_ANS_STATE_BITS, /* state, while words are left, and what lifts one */
-    FLOE_ANS_BEGIN =
-        1, /* with which encoding begins, and decoding ends: FLOE_ANS_LEAST in older streams, which lift none */
+    FLOE_ANS_MOST = 0x7FFFFFFF,                /* state */
+    FLOE_ANS_BEGIN = 1,     /* with which encoding begins, unless it has to begin with FLOE_ANS_LEAST */
     FLOE_ANS_RAW_BITS = 15, /* of one raw number, at most: as many as a state has always */
     FLOE_ANS_REST = 15,     /* in place of an exponent: the symbol that has what the others leave */
-    /* A chunk begins with two flags: whether words follow its states, and whether one of them stands there for nothing. */
-    FLOE_ANS_FLAGS = 2,
+    /* A chunk begins with flags: whether words follow its states, the first of them is no data, and encoding began with FLOE_ANS_LEAST. */
+    FLOE_ANS_FLAGS = 3,
     FLOE_ANS_WORDS = 1,
     FLOE_ANS_PAD = 2,
+    FLOE_ANS_UNLIFTED = 4,
     FLOE_ANS_STATES_MOST =
-        (FLOE_ANS_FLAGS + FLOE_ANS_LANES * (4 + 30) + 31) / 32 /* words of 32 bits for these and states */
+        (FLOE_ANS_FLAGS + FLOE_ANS_LANES * (5 + 30) + 31) / 32 /* words of 32 bits for these and states */
 };
 
 /* ---- frequencies: three significant bits, so that six bits hold one ----------------------------------------------------- */

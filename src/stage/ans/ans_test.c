@@ -131,7 +131,7 @@ static void random_stream(stream *s, uint64_t *state)
     floe_ans_normalise(count, s->n, s->bits, s->freq, code);
     floe_ans_symbols_of(s->freq, s->n, s->bits, symbols);
     floe_ans_slots_of(s->freq, s->n, s->bits, of_slot, spans);
-    floe_ans_encoder_begin(&e, words + WORDS);
+    floe_ans_encoder_begin(&e, FLOE_ANS_BEGIN, words + WORDS);
     for (uint32_t t = s->nsteps; t-- > 0;) {
         bool full = false;
         for (uint32_t lane = s->nlanes; lane-- > 0;) {
@@ -198,9 +198,42 @@ static void streams_come_back(void **unused)
     assert_in_range(nshort, 50, 300);
 }
 
+/* A state near the largest one cannot be lifted. */
+static void states_too_large_to_be_lifted(void **unused)
+{
+    (void)unused;
+    enum { RAW = FLOE_ANS_RAW_BITS, ONES = (1 << RAW) - 1, N = 4 };
+    uint16_t words[8];
+    uint8_t bytes[64];
+    for (int turn = 0; turn < 2; turn++) {
+        floe_ans_encoder e;
+        floe_ans_decoder d;
+        floe_ans_encoder_begin(&e, turn ? FLOE_ANS_LEAST : FLOE_ANS_BEGIN, words + 8);
+        for (uint32_t t = 0; t < N; t++) { /* lane 0 stops at 2^31 - 1, lane 1 goes on */
+            bool full = false;
+            for (uint32_t i = t < 2 ? 0 : 1; i < 2; i++)
+                full |= floe_ans_is_full_raw(e.state[i], RAW);
+            floe_ans_encoder_lift(&e, full);
+            for (uint32_t i = 2; i-- > (t < 2 ? 0 : 1);)
+                floe_ans_encoder_put_raw(&e, i, ONES, RAW);
+        }
+        assert_int_equal(e.failed, turn == 0);
+        if (e.failed)
+            continue;
+        const uint32_t nbytes = floe_ans_encoder_nbytes(&e, 2);
+        floe_ans_encoder_end(&e, 2, bytes);
+        assert_true(floe_ans_decoder_begin(&d, FLOE_ANS_BEGIN, 2, bytes, nbytes));
+        for (uint32_t t = N; t-- > 0; floe_ans_decoder_step(&d))
+            for (uint32_t i = t < 2 ? 0 : 1; i < 2; i++)
+                assert_int_equal(floe_ans_decoder_get_raw(&d, i, RAW), ONES);
+        assert_true(floe_ans_decoder_ended(&d, 2));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tables_come_back), cmocka_unit_test(damaged_tables),
-                                       cmocka_unit_test(exact_division), cmocka_unit_test(streams_come_back)};
+                                       cmocka_unit_test(exact_division), cmocka_unit_test(streams_come_back),
+                                       cmocka_unit_test(states_too_large_to_be_lifted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -486,6 +486,30 @@ struct token_writer {
     }
 };
 
+/* The end of a chunk's slot. Slots lie in any order; chunks do not in the stream. */
+FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, const floe_context_chunk &c,
+                             uint32_t chunk)
+{
+    const uint32_t nwords = (floe_context_slot_words(&c, g.width) + 1) & ~1u;
+    unsigned long long end = 0;
+    if (floe_lane() == 0) {
+        end = atomicAdd((unsigned long long *)job.slot_ends, (unsigned long long)nwords) + nwords;
+        job.slot_ends[1 + g.first + chunk] = end;
+    }
+    return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
+}
+
+/* What the head has of a chunk of so many words. */
+FLOE_DEV void put_chunk(const floe_context_job &job, uint32_t chunk, const uint32_t *words, uint32_t n)
+{
+    const uint32_t sum = job.sums ? floe_ans_check_sum(words, n) : 0;
+    if (floe_lane() != 0)
+        return;
+    job.sizes[chunk] = n;
+    if (job.sums)
+        job.sums[chunk] = sum;
+}
+
 } // namespace
 
 #endif

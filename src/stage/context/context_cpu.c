@@ -419,13 +419,10 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
     }
 }
 
-static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
+static void put_tokens(const floe_context_spec *spec, uint32_t nrows, uint32_t lanes, const uint32_t *token,
                        const floe_ans_symbol *symbols, floe_context_scratch *s)
 {
-    const uint32_t *token = s->tokens + tokenise(spec, chunk, records, s);
-    const uint32_t nrows = chunk->planes * chunk->rows, lanes = chunk->lanes;
     floe_ans_encoder *e = &s->encoder;
-    floe_ans_encoder_begin(e, s->words + sizeof s->words / sizeof *s->words);
     for (uint32_t w = (nrows + spec->window - 1) / spec->window; w-- > 0;) {
         const uint32_t done = w * spec->window, here = nrows - done < spec->window ? nrows - done : spec->window;
         put_values(e, token -= s->nvalues[w], s->nvalues[w], lanes, symbols);
@@ -436,7 +433,21 @@ static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *
                 floe_ans_encoder_put(e, i, symbols[token[i]], FLOE_CONTEXT_MASK_BITS);
         }
     }
-    return floe_ans_encoder_nbytes(e, lanes);
+}
+
+static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
+                       const floe_ans_symbol *symbols, floe_context_scratch *s)
+{
+    const uint32_t *end = s->tokens + tokenise(spec, chunk, records, s);
+    const uint32_t nrows = chunk->planes * chunk->rows;
+    uint16_t *words = s->words + sizeof s->words / sizeof *s->words;
+    floe_ans_encoder_begin(&s->encoder, FLOE_ANS_BEGIN, words);
+    put_tokens(spec, nrows, chunk->lanes, end, symbols, s);
+    if (s->encoder.failed) {
+        floe_ans_encoder_begin(&s->encoder, FLOE_ANS_LEAST, words);
+        put_tokens(spec, nrows, chunk->lanes, end, symbols, s);
+    }
+    return floe_ans_encoder_nbytes(&s->encoder, chunk->lanes);
 }
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */

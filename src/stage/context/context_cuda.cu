@@ -216,30 +216,6 @@ FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, symbols_s
     }
 }
 
-/* The end of a chunk's slot. Slots lie in any order; chunks do not in the stream. */
-FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, const floe_context_chunk &c,
-                             uint32_t chunk)
-{
-    const uint32_t nwords = (floe_context_slot_words(&c, g.width) + 1) & ~1u;
-    unsigned long long end = 0;
-    if (floe_lane() == 0) {
-        end = atomicAdd((unsigned long long *)job.slot_ends, (unsigned long long)nwords) + nwords;
-        job.slot_ends[1 + g.first + chunk] = end;
-    }
-    return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
-}
-
-/* What the head has of a chunk of so many words. */
-FLOE_DEV void put_chunk(const floe_context_job &job, uint32_t chunk, const uint32_t *words, uint32_t n)
-{
-    const uint32_t sum = job.sums ? floe_ans_check_sum(words, n) : 0;
-    if (floe_lane() != 0)
-        return;
-    job.sizes[chunk] = n;
-    if (job.sums)
-        job.sums[chunk] = sum;
-}
-
 /* Out of records, since tokens of a window were not kept. */
 FLOE_DEV_COLD floe_ans_writer encode_records(const floe_context_dev_grid &g, uint32_t chunk, symbols_shared *s,
                                              uint8_t *space, floe_ans_writer out)
@@ -272,11 +248,17 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 continue;
             }
             uint16_t *end = take_slot(job, g, c, chunk);
-            floe_ans_writer out = {FLOE_ANS_BEGIN, end, false};
             const token_writer tokens = {job, shared->of()};
-            if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
-                out = encode_records(g, chunk, shared, space, out);
-            const uint32_t nbytes = floe_ans_end(out, c.lanes, end);
+            uint32_t begin = FLOE_ANS_BEGIN;
+            floe_ans_writer out;
+            for (;; begin = FLOE_ANS_LEAST) {
+                out = floe_ans_writer_of(begin, end);
+                if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
+                    out = encode_records(g, chunk, shared, space, out);
+                if (!out.failed)
+                    break;
+            }
+            const uint32_t nbytes = floe_ans_end(out, begin, c.lanes, end);
             __syncwarp();
             put_chunk(job, g.first + chunk, (const uint32_t *)out.at, nbytes / 4);
         }

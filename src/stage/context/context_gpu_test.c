@@ -16,11 +16,14 @@ typedef struct sample {
     int32_t largest;
 } sample;
 
+enum { ALL_ONES = INT16_MAX + 1 /* codes whose raw bits are all 1 */ };
 static const sample samples[] = {
-    {1, 3, 2, 64, 2, 1, false, 30, 32767},  {5, 7, 40, 64, 1, 4, false, 10, 3},  {3, 130, 33, 64, 1, 8, false, 60, 127},
-    {6, 20, 31, 128, 2, 2, true, 20, 9},    {9, 70, 5, 256, 1, 1, true, 40, 90}, {4, 5, 37, 1024, 2, 8, true, 50, 4000},
-    {1, 300, 64, 256, 0, 1, false, 15, 0},  {2, 40, 100, 64, 1, 4, false, 0, 1}, {1, 100, 1, 32, 2, 4, false, 100, 20},
-    {30, 66, 10, 1024, 1, 4, true, 30, 20},
+    {1, 3, 2, 64, 2, 1, false, 30, 32767},      {5, 7, 40, 64, 1, 4, false, 10, 3},
+    {3, 130, 33, 64, 1, 8, false, 60, 127},     {6, 20, 31, 128, 2, 2, true, 20, 9},
+    {9, 70, 5, 256, 1, 1, true, 40, 90},        {4, 5, 37, 1024, 2, 8, true, 50, 4000},
+    {1, 300, 64, 256, 0, 1, false, 15, 0},      {2, 40, 100, 64, 1, 4, false, 0, 1},
+    {1, 100, 1, 32, 2, 4, false, 100, 20},      {30, 66, 10, 1024, 1, 4, true, 30, 20},
+    {2, 16, 2, 64, 2, 1, false, 100, ALL_ONES}, /* not to be lifted */
 };
 enum { N = HOSTILE_COUNT(samples) };
 
@@ -45,7 +48,7 @@ static void fill_records(const sample *s, both *b, uint64_t seed)
                 s->largest ? 1 + (int32_t)(hostile_below(&state, 10) ? hostile_below(&state, 2) % (uint64_t)s->largest
                                                                      : hostile_below(&state, (uint64_t)s->largest))
                            : 1;
-            const int32_t v = is ? (hostile_below(&state, 2) ? size : -size) : 0;
+            const int32_t v = !is ? 0 : s->largest == ALL_ONES ? -INT16_MAX : hostile_below(&state, 2) ? size : -size;
             if (s->width == 0)
                 b->records[i] = (uint8_t)((c ? b->records[i] : 0) | (is ? 1u << c : 0));
             else if (s->width == 1)
@@ -198,8 +201,8 @@ static void check_decoded(const both *b, uint32_t width)
     free(got);
 }
 
-/* Words of a chunk, or the highest bit of a state, which only the first one may have: there it means padding. */
-typedef enum damage { NONE, WORDS, STATE } damage;
+/* Words of a chunk, or the flag that its states are not lifted. */
+typedef enum damage { NONE, WORDS, FLAG } damage;
 
 /* The CPU's chunks with the tables that the GPU has built. */
 static void decode(floe_context_job *job, both *all, const floe_context_dev_grid *grids, damage damaged)
@@ -222,8 +225,8 @@ static void decode(floe_context_job *job, both *all, const floe_context_dev_grid
     places[n] = nbytes;
     if (damaged == WORDS)
         CU(cudaMemset(src + nbytes / 2, 0x5A, 3));
-    if (damaged == STATE)
-        CU(cudaMemset(src + 7, all[0].stream[7] | 0x80, 1));
+    if (damaged == FLAG)
+        CU(cudaMemset(src, all[0].stream[0] ^ FLOE_ANS_UNLIFTED, 1));
     CU(cudaMemset(job->status, 0, sizeof *job->status));
     job->places = device_zeros((n + 1) * sizeof *places);
     job->src = src;
@@ -247,6 +250,7 @@ static void bytes_of_the_cpu(void **unused)
     floe_context_dev_grid grids[N];
     for (uint32_t i = 0; i < N; i++)
         all[i] = both_of(&samples[i], i + 1);
+    assert_true(all[N - 1].stream[0] & FLOE_ANS_UNLIFTED);
     floe_context_job job;
     for (uint32_t r = 0; r < ROOMS; r++) {
         uint64_t taken;
@@ -273,7 +277,7 @@ static void bytes_of_the_cpu(void **unused)
     CU(cudaMemcpy(job.grids, grids, N * sizeof *grids, cudaMemcpyHostToDevice));
     decode(&job, all, grids, NONE);
     decode(&job, all, grids, WORDS);
-    decode(&job, all, grids, STATE);
+    decode(&job, all, grids, FLAG);
     job_free(&job);
     for (uint32_t i = 0; i < N; i++) {
         CU(cudaFree(all[i].dev_records));
