@@ -105,12 +105,6 @@ uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes)
     return (nbits + 31) / 32 * 4 + 2 * (words_of(e) + (words_of(e) & 1));
 }
 
-static uint32_t flags_of(const floe_ans_encoder *e)
-{
-    const uint32_t n = words_of(e);
-    return (n ? FLOE_ANS_WORDS : 0) | (n & 1 ? FLOE_ANS_PAD : 0) | (e->begin == FLOE_ANS_LEAST ? FLOE_ANS_UNLIFTED : 0);
-}
-
 /* From the lowest bit of a byte on. */
 typedef struct bits {
     uint64_t pending;
@@ -134,7 +128,7 @@ void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *d
 {
     const bool words = words_of(e) > 0, pad = words_of(e) & 1;
     bits b = {0, 0, dst};
-    put_bits(&b, flags_of(e), FLOE_ANS_FLAGS);
+    put_bits(&b, floe_ans_flags_of(words_of(e), e->begin), FLOE_ANS_FLAGS);
     for (uint32_t i = 0; i < nlanes; i++)
         put_bits(&b, floe_ans_stored_of(e->state[i], words).width - floe_ans_width_least(words),
                  floe_ans_width_bits(words));

@@ -78,9 +78,7 @@ FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t begin, uint32_t lane
     const uint32_t nlow = lane < lanes ? floe_ans_low_bits(s.width) : 0, first = FLOE_ANS_FLAGS + each * lanes,
                    at = first + floe_warp_sum_before(nlow), nwords = (first + floe_warp_sum(nlow) + 31) / 32;
     const uint32_t width = s.width - floe_ans_width_least(words), low = floe_ans_low_of(s);
-    const uint32_t flags =
-        (words ? FLOE_ANS_WORDS : 0) | (pad ? FLOE_ANS_PAD : 0) | (begin == FLOE_ANS_LEAST ? FLOE_ANS_UNLIFTED : 0);
-    uint32_t here = lane == 0 ? flags : 0, behind = 0;
+    uint32_t here = lane == 0 ? floe_ans_flags_of((uint32_t)(end - w.at), begin) : 0, behind = 0;
     for (uint32_t i = 0; i < lanes; i++) {
         const uint32_t its_width = __shfl_sync(FLOE_ALL_LANES, width, i), its_low = __shfl_sync(FLOE_ALL_LANES, low, i),
                        its_at = __shfl_sync(FLOE_ALL_LANES, at, i);

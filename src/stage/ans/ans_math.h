@@ -104,6 +104,11 @@ FLOE_HD floe_ans_stored floe_ans_stored_of(uint32_t state, bool words)
     s.width = s.number ? floe_top_bit(s.number) + 1 : 0;
     return s;
 }
+FLOE_HD uint32_t floe_ans_flags_of(uint32_t nwords, uint32_t begin)
+{
+    return (nwords ? FLOE_ANS_WORDS : 0) | (nwords & 1 ? FLOE_ANS_PAD : 0) |
+           (begin == FLOE_ANS_LEAST ? FLOE_ANS_UNLIFTED : 0);
+}
 FLOE_HD uint32_t floe_ans_width_bits(bool words) { return words ? 4 : 5; }
 FLOE_HD uint32_t floe_ans_width_least(bool words) { return words ? FLOE_ANS_STATE_BITS + 1 : 0; }
 FLOE_HD uint32_t floe_ans_low_bits(uint32_t width) { return width ? width - 1 : 0; }
