@@ -6,47 +6,23 @@
 
 const floe_context_ops *floe_context_ops_of(floe_isa isa) { return FLOE_BY_ISA(isa, &floe_context_ops); }
 
-/* The two kinds of symbols. */
-typedef struct kind {
-    uint32_t ncontexts, nsymbols, stride, bits;
-    uint32_t first, at; /* context 0 among those of both kinds; its counts among all */
-    bool masks;
-} kind;
-
-static kind kind_of(const floe_context_spec *spec, int values)
-{
-    const uint32_t nmasks = floe_context_masks(spec);
-    if (!values)
-        return (kind){nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, 0, 0, true};
-    return (kind){floe_context_values(spec),
-                  FLOE_CONTEXT_VALUE_SYMBOLS,
-                  FLOE_CONTEXT_STRIDE,
-                  FLOE_CONTEXT_VALUE_BITS,
-                  nmasks,
-                  FLOE_CONTEXT_VALUES_AT,
-                  false};
-}
-
-static uint32_t ncontexts(const floe_context_spec *spec)
-{
-    return floe_context_masks(spec) + floe_context_values(spec);
-}
+typedef floe_context_kind kind;
 
 /* ---- which contexts share a table -------------------------------------------------------------------------------------- */
 
-/* How much a symbol is on the mean, in 1/256. */
+/* The mean of a context's symbols, in 1/256: of masks, of how many codes are not 0; of values, about of magnitudes. */
 static uint64_t mean_of(const kind *k, const uint32_t *counts)
 {
     uint64_t sum = 0, total = 0;
     for (uint32_t i = 0; i < k->nsymbols; i++) {
         const uint32_t count = counts[i];
-        sum += (uint64_t)count * (k->masks ? (uint32_t)__builtin_popcount(i) : i / 2);
+        sum += (uint64_t)count * (k->first == 0 ? (uint32_t)__builtin_popcount(i) : i / 2);
         total += count;
     }
     return total ? (sum << 8) / total : 0;
 }
 
-/* Contexts that occur, by their means, those of one mean by number. Returns how many. */
+/* Sorts the contexts that have symbols by their means, and those of one mean by number. Returns how many there are. */
 static uint32_t sort_contexts(const kind *k, const uint32_t *counts, uint8_t *order)
 {
     uint64_t means[FLOE_CONTEXT_VALUES];
@@ -65,7 +41,7 @@ static uint32_t sort_contexts(const kind *k, const uint32_t *counts, uint8_t *or
     return n;
 }
 
-/* Counts c of a run of contexts, c log2 c of each, and what floe_ans_cost takes of them. */
+/* The counts of a run of contexts, count * log2(count) of each symbol, and the sums of both that floe_ans_cost takes. */
 typedef struct run_sum {
     uint32_t count[FLOE_CONTEXT_MASK_SYMBOLS];
     uint64_t log[FLOE_CONTEXT_MASK_SYMBOLS], used, total, logs;
@@ -86,20 +62,22 @@ static void add_context(const kind *k, const uint32_t *counts, run_sum *s)
     }
 }
 
-/* Runs of sorted contexts: best[t][j] is what the first j cost with t + 1 tables, from[t][j] where the last one begins. */
+/* How the sorted contexts are best divided into runs: best[t][j] is what the first j of them cost with t + 1 tables, and
+ * from[t][j] where the last of these begins. */
 typedef struct runs {
     uint64_t best[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUES + 1];
     uint8_t from[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUES + 1];
 } runs;
 
-enum { STARTS = 32 /* of runs, whose costs threads find at once */ };
+enum { STARTS = 32 /* contexts with which runs begin whose costs are found in parallel */ };
 
+/* Costs of all runs that begin with one of the contexts first .. first + STARTS - 1. */
 typedef struct run_costs {
     const kind *k;
     const uint32_t *counts;
     const uint8_t *order;
     uint32_t n, first;
-    uint64_t cost[STARTS][FLOE_CONTEXT_VALUES + 1]; /* of the run from context first + i up to, without, j */
+    uint64_t cost[STARTS][FLOE_CONTEXT_VALUES + 1]; /* cost[i][j]: of the run first + i .. j - 1 */
 } run_costs;
 
 static void cost_task(void *arg, uint64_t i, uint32_t worker)
@@ -113,7 +91,7 @@ static void cost_task(void *arg, uint64_t i, uint32_t worker)
     }
 }
 
-/* Runs that begin at context i. */
+/* Tries the runs that begin at context i, of which cost[j] is that of i .. j - 1. */
 static void add_runs(runs *r, uint32_t i, uint32_t n, const uint64_t *cost)
 {
     for (uint32_t t = i ? 1 : 0; t < (i ? FLOE_CONTEXT_TABLES : 1); t++) {
@@ -162,26 +140,28 @@ static uint64_t share_tables(const floe_cpu *cpu, const kind *k, const uint32_t 
     return cost;
 }
 
-static void normalise_table(const kind *k, const uint32_t *counts, const uint8_t *table, uint32_t which, uint16_t *freq,
-                            uint8_t *code)
+/* Table number `which` of a kind, from the counts of its contexts. */
+static void normalise_table(const kind *k, const uint32_t *counts, uint32_t which, floe_context_tables *to)
 {
+    const uint8_t *table = to->table + k->first;
+    const uint32_t at = k->freqs_at + which * k->stride;
     uint32_t sum[FLOE_CONTEXT_MASK_SYMBOLS] = {0};
     for (uint32_t c = 0; c < k->ncontexts; c++)
         for (uint32_t i = 0; i < k->nsymbols && table[c] == which; i++)
             sum[i] += counts[c * k->stride + i];
-    floe_ans_normalise(sum, k->nsymbols, k->bits, freq, code);
+    floe_ans_normalise(sum, k->nsymbols, k->bits, to->freq + at, to->code + at);
 }
 
 uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
                                    floe_context_tables *tables)
 {
-    uint64_t cost = (uint64_t)(2 + (ncontexts(spec) + 1) / 2) << 15;
+    uint64_t cost = (uint64_t)floe_context_head_nbytes(spec) << 15;
     memset(tables, 0, sizeof *tables);
-    for (int v = 0; v < 2; v++) {
-        const kind k = kind_of(spec, v);
-        cost += share_tables(cpu, &k, counts + k.at, tables->table + k.first, &tables->ntables[v]);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
+        cost += share_tables(cpu, &k, counts + k.counts_at, tables->table + k.first, &tables->ntables[v]);
         for (uint32_t t = 0; t < tables->ntables[v]; t++)
-            normalise_table(&k, counts + k.at, tables->table + k.first, t, tables->freq[v][t], tables->code[v][t]);
+            normalise_table(&k, counts + k.counts_at, t, tables);
     }
     return cost;
 }
@@ -189,10 +169,10 @@ uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec 
 uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts)
 {
     uint64_t bits = 0;
-    for (int v = 0; v < 2; v++) {
-        const kind k = kind_of(spec, v);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
         for (uint32_t c = 0; c < k.ncontexts; c++)
-            bits += floe_ans_entropy(counts + k.at + c * k.stride, k.nsymbols);
+            bits += floe_ans_entropy(counts + k.counts_at + c * k.stride, k.nsymbols);
     }
     return bits;
 }
@@ -210,26 +190,28 @@ uint64_t floe_context_raw_bits(const uint32_t *counts)
 
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to)
 {
-    const uint32_t n = ncontexts(spec);
+    const uint32_t n = floe_context_all(spec);
     floe_write8(to, (uint8_t)tables->ntables[0]);
     floe_write8(to, (uint8_t)tables->ntables[1]);
     for (uint32_t c = 0; c < n; c += 2)
         floe_write8(to, (uint8_t)(tables->table[c] | (c + 1 < n ? tables->table[c + 1] << 4 : 0)));
-    for (int v = 0; v < 2; v++)
-        for (uint32_t t = 0; t < tables->ntables[v]; t++)
-            floe_ans_table_write(tables->freq[v][t], tables->code[v][t], kind_of(spec, v).nsymbols, to);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
+        for (uint32_t t = 0, at = k.freqs_at; t < tables->ntables[v]; t++, at += k.stride)
+            floe_ans_table_write(tables->freq + at, tables->code + at, k.nsymbols, to);
+    }
 }
 
 bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables)
 {
-    const uint32_t n = ncontexts(spec);
+    const uint32_t n = floe_context_all(spec);
     tables->ntables[0] = floe_read8(from);
     tables->ntables[1] = floe_read8(from);
     const uint8_t *pairs = floe_read_bytes(from, (n + 1) / 2);
     if (!pairs || (n % 2 && pairs[n / 2] >> 4))
         return false;
-    for (int v = 0; v < 2; v++) {
-        const kind k = kind_of(spec, v);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
         const uint32_t most = tables->ntables[v];
         if (most > FLOE_CONTEXT_TABLES)
             return false;
@@ -238,14 +220,14 @@ bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, 
             if (tables->table[c] >= (most ? most : 1)) /* without tables all contexts have the first, which is empty */
                 return false;
         }
-        memset(tables->freq[v][0], 0, sizeof tables->freq[v][0]);
+        memset(tables->freq + k.freqs_at, 0, k.stride * sizeof *tables->freq);
     }
-    for (int v = 0; v < 2; v++)
-        for (uint32_t t = 0; t < tables->ntables[v]; t++) {
-            const kind k = kind_of(spec, v);
-            if (!floe_ans_table_read(from, k.nsymbols, k.bits, tables->freq[v][t]))
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
+        for (uint32_t t = 0; t < tables->ntables[v]; t++)
+            if (!floe_ans_table_read(from, k.nsymbols, k.bits, tables->freq + k.freqs_at + t * k.stride))
                 return false;
-        }
+    }
     return true;
 }
 
@@ -253,11 +235,11 @@ bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, 
 
 void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_tables *tables, floe_ans_symbol *symbols)
 {
-    for (int v = 0; v < 2; v++) {
-        const kind k = kind_of(spec, v);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
         for (uint32_t c = 0; c < k.ncontexts; c++)
-            floe_ans_symbols_of(tables->freq[v][tables->table[k.first + c]], k.nsymbols, k.bits,
-                                symbols + k.at + c * k.stride);
+            floe_ans_symbols_of(tables->freq + k.freqs_at + tables->table[k.first + c] * k.stride, k.nsymbols, k.bits,
+                                symbols + k.counts_at + c * k.stride);
     }
 }
 
@@ -266,16 +248,16 @@ void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_t
 {
     d->begin = begin;
     uint8_t *slots = d->slots;
-    uint32_t *spans = d->spans;
-    for (int v = 0; v < 2; v++) {
-        const kind k = kind_of(spec, v);
+    for (uint32_t v = 0; v < 2; v++) {
+        const kind k = floe_context_kind_of(spec, v);
+        uint32_t *spans = d->spans + k.freqs_at;
         for (uint32_t t = 0; t < tables->ntables[v] || t == 0; t++)
-            floe_ans_slots_of(tables->freq[v][t], k.nsymbols, k.bits, slots + (t << k.bits), spans + t * k.stride);
+            floe_ans_slots_of(tables->freq + k.freqs_at + t * k.stride, k.nsymbols, k.bits, slots + (t << k.bits),
+                              spans + t * k.stride);
         for (uint32_t c = 0; c < k.ncontexts; c++) {
             d->slots_of[v][c] = slots + ((uint32_t)tables->table[k.first + c] << k.bits);
             d->spans_of[v][c] = spans + tables->table[k.first + c] * k.stride;
         }
         slots += FLOE_CONTEXT_TABLES << k.bits;
-        spans += FLOE_CONTEXT_TABLES * k.stride;
     }
 }

@@ -21,35 +21,30 @@
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* Contexts that are alike share a table. Of masks, then of values. */
-typedef struct floe_context_tables {
-    uint32_t ntables[2];
-    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context that occurs */
-    uint16_t freq[2][FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    uint8_t code[2][FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* of frequencies; where built */
-} floe_context_tables;
-
-/* counts: FLOE_CONTEXT_COUNTS, of all chunks that will be coded. The tables that take the fewest bits, of runs of contexts in
- * the order of their means. Returns those bits, of symbols and tables, in 1/4096; raw bits are not among them. */
+/* Builds the tables that take the fewest bits: each is shared by a run of contexts, in the order of their mean symbols.
+ * counts: FLOE_CONTEXT_COUNTS, of all chunks that will be coded. Returns the bits of symbols and tables, in 1/4096; raw
+ * bits are not among them. */
 uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
                                    floe_context_tables *tables);
-/* Bits of the symbols alone, each context with a table of its own: to compare ways of making records. */
+/* To compare ways of making records: bits of the symbols, in 1/4096, if each context had a table of its own that took
+ * none. */
 uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
 uint64_t floe_context_raw_bits(const uint32_t *counts);
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
-/* Untrusted. */
+/* False where the bytes, which are untrusted, are no tables of this spec. */
 bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
 
-/* FLOE_CONTEXT_COUNTS symbols, at the places of their counts. */
+/* symbols: FLOE_CONTEXT_COUNTS of them; each goes where its count is among counts. */
 void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_tables *tables,
                              floe_ans_symbol *symbols);
 
+/* Slots and spans of all tables, as floe_ans_slots_of makes them. */
 typedef struct floe_context_decoder {
-    const uint8_t *slots_of[2][FLOE_CONTEXT_VALUES]; /* of each context of masks, then of values */
+    const uint8_t *slots_of[2][FLOE_CONTEXT_VALUES]; /* by kind and context: those of its table */
     const uint32_t *spans_of[2][FLOE_CONTEXT_VALUES];
     uint32_t begin; /* states with which encoding began */
     uint8_t slots[FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_MASK_BITS) + (1 << FLOE_CONTEXT_VALUE_BITS))];
-    uint32_t spans[FLOE_CONTEXT_TABLES * (FLOE_CONTEXT_MASK_SYMBOLS + FLOE_CONTEXT_STRIDE)];
+    uint32_t spans[FLOE_CONTEXT_FREQS];
 } floe_context_decoder;
 /* begin: as of floe_ans_decoder_begin. */
 void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, uint32_t begin,

@@ -215,15 +215,15 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
 {
     const uint32_t above = part * rows, first = above < walk.nrows ? walk.nrows - above : 0,
                    last = first > rows ? first - rows : 0, deal = to.deal_of(walk);
-    uint32_t number = above / g.window, some = 0;
+    uint32_t number = above / g.spec.window, some = 0;
     if constexpr (WALK::DEEP)
-        if (g.window == 1 && walk.rows > 2 && first > 0)
+        if (g.spec.window == 1 && walk.rows > 2 && first > 0)
             return __any_sync(FLOE_ALL_LANES, count_planes(walk, first, last, number, to) != 0);
 #pragma unroll 1
     for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {
-        window_of_rows w = walk.load_window(t1, g.window);
+        window_of_rows w = walk.load_window(t1, g.spec.window);
         const row_bytes activity = walk.activity_of(w);
-        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        const uint32_t n = WALK::MASKS ? 0 : walk.make_list(w);
         some |= w.masks.v[0] | w.masks.v[1];
         to.begin_window(w.nrows, n, deal);
 #pragma unroll
@@ -490,7 +490,7 @@ struct token_writer {
 FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, const floe_context_chunk &c,
                              uint32_t chunk)
 {
-    const uint32_t nwords = (floe_context_slot_words(&c, g.width) + 1) & ~1u;
+    const uint32_t nwords = (floe_context_slot_words(&c, g.spec.width) + 1) & ~1u;
     unsigned long long end = 0;
     if (floe_lane() == 0) {
         end = atomicAdd((unsigned long long *)job.slot_ends, (unsigned long long)nwords) + nwords;

@@ -52,14 +52,14 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         uint32_t part;
         if (!claim_grid(job, i, n, &ticket, part))
             continue;
-        const uint32_t ncounts = FLOE_CONTEXT_VALUES_AT + g.nvalues * FLOE_CONTEXT_STRIDE;
+        const uint32_t ncounts = FLOE_CONTEXT_VALUES_AT + floe_context_values(&g.spec) * FLOE_CONTEXT_STRIDE;
         for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
             counts[k] = 0;
         __syncthreads();
         for (; part < n; part = next_chunk(job, i))
             context_by_kind(g, [&](auto walk) {
                 const uint32_t chunk = part / nparts * job.every;
-                walk.begin(g, chunk, space, g.window);
+                walk.begin(g, chunk, space);
                 to.keeper.windows = windows_of(job, g, chunk);
                 const bool some = count_part(walk, g, part % nparts, rows, to);
                 if (some && job.busy && floe_lane() == 0)
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     const floe_context_dev_grid &g = job.grids[i];
     uint32_t *counts = job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS;
     const unsigned long long lanes = job.busy ? leave_out_zeros(job, g, counts) : 0;
-    context_tally<MOST_WARPS>(counts, g.nvalues, tallies + i);
+    context_tally<MOST_WARPS>(counts, floe_context_values(&g.spec), tallies + i);
     if (threadIdx.x == 0)
         tallies[i].lanes = lanes;
 }
@@ -126,58 +126,59 @@ FLOE_HD uint32_t symbols_nbytes(uint32_t nvalues)
     return sizeof(symbols_shared) + (n + 1) / 2 * 2 * sizeof(floe_ans_symbol);
 }
 
-/* By a warp: symbol k of a lane is number lane + 32 k. begins: where its frequency begins. */
-template <uint32_t N> FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, uint32_t *begins)
+enum { SYMBOLS_A_LANE = FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP /* of a table, at most: lane + 32 k */ };
+
+/* Where the frequencies of a lane's symbols begin, of a table of n symbols. By a warp. */
+FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, uint32_t *starts)
 {
     uint32_t sum = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
+    for (uint32_t k = 0; k < SYMBOLS_A_LANE; k++) {
+        if (FLOE_WARP * k >= n)
+            break;
         const uint32_t i = floe_lane() + FLOE_WARP * k, f = i < n ? freq[i] : 0, upto = floe_warp_sum_to(f);
-        begins[k] = sum + upto - f;
+        starts[k] = sum + upto - f;
         sum += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
     }
 }
 
-/* By a warp: a table's n symbols go to each of the contexts that have it, of which the first one's are at `to`. */
-template <uint32_t N>
-FLOE_DEV void put_symbols(const uint16_t *freq, uint32_t n, uint32_t bits, const uint8_t *tables, uint32_t ncontexts,
-                          uint32_t table, floe_ans_symbol *to)
+/* Copies the symbols of a table to each context that has it; those of the kind's first context are at `to`. By a warp. */
+FLOE_DEV void put_symbols(const floe_context_kind &k, const floe_context_tables &t, uint32_t table, floe_ans_symbol *to)
 {
-    uint32_t begins[N];
-    floe_ans_symbol symbols[N];
-    starts_of<N>(freq, n, begins);
+    const uint16_t *freq = t.freq + k.freqs_at + table * k.stride;
+    uint32_t starts[SYMBOLS_A_LANE] = {};
+    floe_ans_symbol symbols[SYMBOLS_A_LANE];
+    starts_of(freq, k.nsymbols, starts);
 #pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
-        const uint32_t i = floe_lane() + FLOE_WARP * k;
-        symbols[k] = floe_ans_symbol_of(i < n ? freq[i] : 0, begins[k], bits);
+    for (uint32_t x = 0; x < SYMBOLS_A_LANE; x++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * x;
+        if (i < k.nsymbols)
+            symbols[x] = floe_ans_symbol_of(freq[i], starts[x], k.bits);
     }
-    for (uint32_t first = 0; first < ncontexts; first += FLOE_WARP) {
+    for (uint32_t first = 0; first < k.ncontexts; first += FLOE_WARP) {
         const uint32_t c = first + floe_lane();
-        uint32_t with = __ballot_sync(FLOE_ALL_LANES, c < ncontexts && tables[c] == table);
+        uint32_t with = __ballot_sync(FLOE_ALL_LANES, c < k.ncontexts && t.table[k.first + c] == table);
         for (; with; with &= with - 1) {
-            floe_ans_symbol *of = to + (first + __ffs((int)with) - 1) * n;
+            floe_ans_symbol *of = to + (first + __ffs((int)with) - 1) * k.nsymbols;
 #pragma unroll
-            for (uint32_t k = 0; k < N; k++)
-                if (floe_lane() + FLOE_WARP * k < n)
-                    of[floe_lane() + FLOE_WARP * k] = symbols[k];
+            for (uint32_t x = 0; x < SYMBOLS_A_LANE; x++)
+                if (floe_lane() + FLOE_WARP * x < k.nsymbols)
+                    of[floe_lane() + FLOE_WARP * x] = symbols[x];
         }
     }
 }
 
-FLOE_DEV void load_symbols(const floe_context_dev_grid &g, const floe_context_dev_tables &t, symbols_shared *s)
+/* Symbols of all contexts of a grid. By a block, a warp a table; all threads wait at the end. */
+FLOE_DEV void load_symbols(const floe_context_spec &spec, const floe_context_tables &t, symbols_shared *s)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP, nmasks = t.ntables[0];
     if (threadIdx.x == 0)
         s->of()[TOKEN_NONE] = floe_ans_symbol_of(1u << FLOE_CONTEXT_MASK_BITS, 0, FLOE_CONTEXT_MASK_BITS);
-    for (uint32_t i = warp; i < t.nmasks + t.nvalues; i += nwarps) {
-        const uint32_t v = i - t.nmasks;
-        if (i < t.nmasks)
-            put_symbols<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, t.table, g.nmasks, i,
-                           s->of() + TOKEN_MASKS);
+    for (uint32_t i = warp; i < nmasks + t.ntables[1]; i += nwarps)
+        if (i < nmasks)
+            put_symbols(floe_context_kind_of(&spec, 0), t, i, s->of() + TOKEN_MASKS);
         else
-            put_symbols<2>(t.value_freq[v], FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, t.table + g.nmasks,
-                           g.nvalues, v, s->of() + TOKEN_VALUES);
-    }
+            put_symbols(floe_context_kind_of(&spec, 1), t, i - nmasks, s->of() + TOKEN_VALUES);
     context_of_activity(s->mask_context, [](uint32_t context) { return context; });
 }
 
@@ -202,11 +203,12 @@ FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, cons
 template <class WALK>
 FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, symbols_shared *s, floe_ans_writer &out)
 {
+    const uint32_t window = g.spec.window;
 #pragma unroll 1
-    for (uint32_t i = (walk.nrows + g.window - 1) / g.window; i-- > 0;) {
-        window_of_rows w = walk.load_window(walk.nrows - i * g.window, g.window);
+    for (uint32_t i = (walk.nrows + window - 1) / window; i-- > 0;) {
+        window_of_rows w = walk.load_window(walk.nrows - i * window, window);
         const row_bytes activity = walk.activity_of(w);
-        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        const uint32_t n = WALK::MASKS ? 0 : walk.make_list(w);
         write_values(walk, w, n, s->of(), out);
 #pragma unroll 1
         for (uint32_t r = w.nrows; r-- > 0;)
@@ -221,7 +223,7 @@ FLOE_DEV_COLD floe_ans_writer encode_records(const floe_context_dev_grid &g, uin
                                              uint8_t *space, floe_ans_writer out)
 {
     context_by_kind(g, [&](auto walk) {
-        walk.begin(g, chunk, space, g.window);
+        walk.begin(g, chunk, space);
         encode_chunk(walk, g, s, out);
     });
     return out;
@@ -240,7 +242,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         uint32_t chunk;
         if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
-        load_symbols(g, job.tables[g.tables], shared);
+        load_symbols(g.spec, job.tables[g.tables].tables, shared);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
             if (job.busy && !job.busy[g.first + chunk]) {
@@ -253,7 +255,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             floe_ans_writer out;
             for (;; begin = FLOE_ANS_LEAST) {
                 out = floe_ans_writer_of(begin, end);
-                if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
+                if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.spec.window - 1) / g.spec.window,
+                                  out))
                     out = encode_records(g, chunk, shared, space, out);
                 if (!out.failed)
                     break;
@@ -295,15 +298,16 @@ FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
     return d;
 }
 
-template <uint32_t N> FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
+/* Frequency and start of each symbol of a table. By a warp. */
+FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
 {
-    uint32_t begins[N];
-    starts_of<N>(freq, n, begins);
+    uint32_t starts[SYMBOLS_A_LANE] = {};
+    starts_of(freq, n, starts);
 #pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
+    for (uint32_t k = 0; k < SYMBOLS_A_LANE; k++) {
         const uint32_t i = floe_lane() + FLOE_WARP * k;
         if (i < n)
-            spans[i] = freq[i] | begins[k] << 16;
+            spans[i] = freq[i] | starts[k] << 16;
     }
 }
 
@@ -337,34 +341,39 @@ FLOE_DEV uint32_t tables_used(const uint8_t *table, uint32_t n)
     return __reduce_or_sync(FLOE_ALL_LANES, used);
 }
 
-template <uint32_t N>
-FLOE_DEV void load_spans(uint32_t used, const uint16_t *freq, uint32_t stride, uint32_t nsymbols, uint32_t *spans)
+/* Spans of the tables that are used, one behind the other. By a block, a warp a table. */
+FLOE_DEV void load_spans(const floe_context_kind &k, uint32_t used, const uint16_t *freq, uint32_t *spans)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
     uint32_t to = 0;
     for (uint32_t left = used; left; left &= left - 1, to++)
         if (to % nwarps == warp)
-            spans_of<N>(freq + (31 - __clz((int)(left & (0 - left)))) * stride, nsymbols, spans + to * stride);
+            spans_of(freq + k.freqs_at + (__ffs((int)left) - 1) * k.stride, k.nsymbols, spans + to * k.stride);
 }
 
-FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_dev_tables &t, const decoder &d)
+/* Slots of so many tables, whose spans are there. By a block. */
+FLOE_DEV void load_slots(const floe_context_kind &k, uint32_t ntables, const uint32_t *spans, uint8_t *slots)
 {
-    const uint32_t masks = tables_used(t.table, g.nmasks), values = tables_used(t.table + g.nmasks, g.nvalues);
-    load_spans<4>(masks, t.mask_freq[0], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, d.mask_spans);
-    load_spans<2>(values, t.value_freq[0], FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_SYMBOLS, d.value_spans);
-    for (uint32_t i = threadIdx.x; i < g.nvalues; i += blockDim.x)
-        d.value_table[i] = (uint8_t)__popc(values & ((1u << t.table[g.nmasks + i]) - 1));
+    const uint32_t ntasks = (1u << k.bits) / SLOTS_A_TASK;
+    for (uint32_t i = threadIdx.x; i < ntables * ntasks; i += blockDim.x)
+        fill_slots(spans + i / ntasks * k.stride, k.nsymbols, i % ntasks * SLOTS_A_TASK,
+                   slots + (i / ntasks << k.bits));
+}
+
+FLOE_DEV void load_decoder(const floe_context_spec &spec, const floe_context_tables &t, const decoder &d)
+{
+    const floe_context_kind masks = floe_context_kind_of(&spec, 0), values = floe_context_kind_of(&spec, 1);
+    const uint32_t used[] = {tables_used(t.table, masks.ncontexts),
+                             tables_used(t.table + values.first, values.ncontexts)};
+    load_spans(masks, used[0], t.freq, d.mask_spans);
+    load_spans(values, used[1], t.freq, d.value_spans);
+    for (uint32_t i = threadIdx.x; i < values.ncontexts; i += blockDim.x)
+        d.value_table[i] = (uint8_t)__popc(used[1] & ((1u << t.table[values.first + i]) - 1));
     context_of_activity(d.mask_table, [&](uint32_t context) {
-        return context < g.nmasks ? __popc(masks & ((1u << t.table[context]) - 1)) : 0;
+        return context < masks.ncontexts ? __popc(used[0] & ((1u << t.table[context]) - 1)) : 0;
     });
-    const uint32_t each = (1 << FLOE_CONTEXT_MASK_BITS) / SLOTS_A_TASK,
-                   few = (1 << FLOE_CONTEXT_VALUE_BITS) / SLOTS_A_TASK;
-    for (uint32_t i = threadIdx.x; i < (uint32_t)__popc(masks) * each; i += blockDim.x)
-        fill_slots(d.mask_spans + i / each * FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS,
-                   i % each * SLOTS_A_TASK, d.mask_slots + (i / each << FLOE_CONTEXT_MASK_BITS));
-    for (uint32_t i = threadIdx.x; i < (uint32_t)__popc(values) * few; i += blockDim.x)
-        fill_slots(d.value_spans + i / few * FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_SYMBOLS, i % few * SLOTS_A_TASK,
-                   d.value_slots + (i / few << FLOE_CONTEXT_VALUE_BITS));
+    load_slots(masks, (uint32_t)__popc(used[0]), d.mask_spans, d.mask_slots);
+    load_slots(values, (uint32_t)__popc(used[1]), d.value_spans, d.value_slots);
     __syncthreads();
 }
 
@@ -476,12 +485,12 @@ FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const dec
     const record none = {};
     uint32_t above = 0, activity = 0;
     if constexpr (WALK::DEEP)
-        if (g.window == 1 && walk.rows > 2) {
+        if (g.spec.window == 1 && walk.rows > 2) {
             decode_planes(walk, d, in);
             return;
         }
     walk.window[lane] = none;
-    const uint32_t most = g.window;
+    const uint32_t most = g.spec.window;
 #pragma unroll 1
     for (uint32_t t1 = walk.nrows, nrows; t1 > 0; t1 -= nrows) {
         nrows = min(most, t1);
@@ -517,14 +526,14 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         uint32_t chunk;
         if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
-        load_decoder(g, job.tables[g.tables], d);
+        load_decoder(g.spec, job.tables[g.tables].tables, d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const uint64_t *place = job.places + g.first + chunk;
             if ((g.boxed && !floe_context_is_wanted(&g.grid, chunk, &g.box)) || (job.sparse && place[0] == place[1]))
                 continue;
             context_by_kind(g, [&](auto walk) {
                 floe_ans_reader in;
-                walk.begin(g, chunk, space, g.window);
+                walk.begin(g, chunk, space);
                 const uint64_t nbytes = place[1] - place[0];
                 bool good = nbytes <= UINT32_MAX &&
                             floe_ans_begin(in, job.ans_begin, walk.lanes, job.src + place[0], (uint32_t)nbytes, ring);

@@ -25,15 +25,15 @@ enum { FLOE_CONTEXT_RUN = 12 /* grids that share tables: of so many, those of ea
 typedef struct floe_context_dev_grid {
     void *records;
     floe_context_grid grid;
-    uint32_t width, window;
-    bool planes;
-    bool shares;              /* encode: has the tables of the grid before it, where that costs no more */
-    uint32_t nmasks, nvalues; /* contexts */
-    uint32_t first, nchunks;
-    uint32_t counts;       /* count: where the symbols go, as for grid number .. */
-    uint64_t first_window; /* encode: of its windows, where tokens are kept */
-    uint32_t tables;       /* out of tables, decode: in: number of the tables it has */
-    bool boxed;            /* decode: only chunks that have something of the box */
+    floe_context_spec spec;
+    uint32_t first, nchunks; /* chunks: number of the first one, and how many there are */
+    uint32_t tables;         /* number of its tables: floe_context_tables_cuda sets it, decoding needs it */
+    /* encode */
+    bool shares;           /* has the tables of the grid before it, where that costs no more */
+    uint32_t counts;       /* its symbols are added to the counts of this grid */
+    uint64_t first_window; /* number of its first window, among all for which tokens are kept */
+    /* decode */
+    bool boxed; /* only chunks that have records of the box are decoded */
     floe_context_box box;
 } floe_context_dev_grid;
 
@@ -44,7 +44,7 @@ typedef struct floe_context_dev_window {
 #define FLOE_CONTEXT_NOT_KEPT UINT32_MAX
 FLOE_HD uint32_t floe_context_chunk_windows(const floe_context_dev_grid *g)
 {
-    return (g->grid.piece[0] * g->grid.piece[1] + g->window - 1) / g->window;
+    return (g->grid.piece[0] * g->grid.piece[1] + g->spec.window - 1) / g->spec.window;
 }
 
 /* Words of 16 bits that a chunk takes at most: a mask takes up to 12 bits, a value 10 and 15 or, of 8 bits, 7 raw ones; what rounding
@@ -54,27 +54,22 @@ FLOE_HD uint32_t floe_context_slot_words(const floe_context_chunk *c, uint32_t w
     return (c->planes * c->rows * (width == 0 ? 1 : width == 1 ? 9 : 12) + 4) * c->lanes + 2;
 }
 
-/* Shared memory of a warp: a row above the window, then its rows, a record a lane; the list of what is not 0; and, of windows of a row,
- * that of the plane before. */
-FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
+/* Shared memory of a warp: the row above the window and its rows, a record a lane; if a window has one row, that of the plane before;
+ * and the list of nonzero codes. */
+FLOE_HD uint32_t floe_context_warp_nbytes(const floe_context_spec *s)
 {
-    const uint32_t nrows = window + 1 + (window == 1);
-    return FLOE_ANS_LANES * (nrows * (width ? 8 * width : 1) + 2 * FLOE_CONTEXT_CLASSES * window);
+    const uint32_t nrows = s->window + 1 + (s->window == 1);
+    return FLOE_ANS_LANES * (nrows * floe_context_record_nbytes(s) + 2 * FLOE_CONTEXT_CLASSES * s->window);
 }
 
-/* As floe_context_tables. */
+/* The tables of a grid, and what only building them makes. */
 typedef struct floe_context_dev_tables {
-    uint64_t cost[2]; /* of masks and of values, where built: in 1/4096 bits */
-    uint32_t nmasks, nvalues;
-    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context, those of values from nmasks of the grid on */
-    uint16_t mask_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    uint16_t value_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
-    uint8_t mask_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* where built */
-    uint8_t value_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
-    uint8_t nused[2 * FLOE_CONTEXT_TABLES]; /* symbols that occur, of masks, then of values */
+    floe_context_tables tables;
+    uint64_t cost[2];                      /* of each kind, in 1/4096 bits */
+    uint8_t nused[2][FLOE_CONTEXT_TABLES]; /* symbols that occur in each table */
 } floe_context_dev_tables;
 
-/* Serialised; 0 bytes of a grid that has another's. */
+/* The bytes of a grid's tables, behind their size; none if it has those of another grid. */
 typedef struct floe_context_dev_bytes {
     uint32_t nbytes;
     uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
@@ -117,11 +112,7 @@ FLOE_HD floe_context_dev_grid floe_context_dev_grid_of(const floe_context_spec *
     memset(&g, 0, sizeof g);
     g.records = records;
     g.grid = *grid;
-    g.width = spec->width;
-    g.window = spec->window;
-    g.planes = spec->planes;
-    g.nmasks = floe_context_masks(spec);
-    g.nvalues = floe_context_values(spec);
+    g.spec = *spec;
     g.nchunks = (uint32_t)floe_context_nchunks(grid);
     return g;
 }
@@ -130,9 +121,9 @@ FLOE_HD void floe_context_job_add(floe_context_job *job, const floe_context_dev_
 {
     job->ngrids++;
     job->nchunks += g->nchunks;
-    job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(g->window, g->width));
-    job->nmasks = (uint32_t)floe_max64(job->nmasks, g->nmasks);
-    job->nvalues = (uint32_t)floe_max64(job->nvalues, g->nvalues);
+    job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(&g->spec));
+    job->nmasks = (uint32_t)floe_max64(job->nmasks, floe_context_masks(&g->spec));
+    job->nvalues = (uint32_t)floe_max64(job->nvalues, floe_context_values(&g->spec));
 }
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream);

@@ -111,24 +111,14 @@ static const uint64_t rooms[ROOMS] = {0, 1 << 22, 60000};
 
 static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t ntokens)
 {
-    floe_context_job job = {.ngrids = N,
-                            .ans_begin = FLOE_ANS_BEGIN,
-                            .every = 1,
-                            .warp_nbytes = floe_context_warp_nbytes(8, 2),
-                            .nmasks = FLOE_CONTEXT_MASKS,
-                            .nvalues = FLOE_CONTEXT_VALUES};
+    floe_context_job job = {.ans_begin = FLOE_ANS_BEGIN, .every = 1};
     uint64_t nwords = 0, nwindows = 0;
     for (uint32_t i = 0; i < N; i++) {
         floe_context_dev_grid *g = &grids[i];
-        *g = (floe_context_dev_grid){.records = all[i].dev_records, .grid = all[i].grid, .tables = i, .counts = i};
-        g->width = all[i].spec.width;
-        g->window = all[i].spec.window;
-        g->planes = all[i].spec.planes;
-        g->nmasks = floe_context_masks(&all[i].spec);
-        g->nvalues = floe_context_values(&all[i].spec);
+        *g = floe_context_dev_grid_of(&all[i].spec, &all[i].grid, all[i].dev_records);
+        g->tables = g->counts = i;
         g->first = job.nchunks;
-        g->nchunks = (uint32_t)floe_context_nchunks(&all[i].grid);
-        job.nchunks += g->nchunks;
+        floe_context_job_add(&job, g);
         g->first_window = nwindows;
         nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
         nwords += all[i].nbytes * 12 + 200 * g->nchunks;
@@ -237,7 +227,7 @@ static void decode(floe_context_job *job, both *all, const floe_context_dev_grid
     CU(cudaMemcpy(&status, job->status, sizeof status, cudaMemcpyDeviceToHost));
     assert_int_equal(status, damaged ? FLOE_ERR_FORMAT : FLOE_OK);
     for (uint32_t i = 0; i < N && !damaged; i++)
-        check_decoded(&all[i], grids[i].width);
+        check_decoded(&all[i], grids[i].spec.width);
     CU(cudaFree(src));
     CU(cudaFree((void *)(uintptr_t)job->places));
     free(places);
@@ -269,7 +259,7 @@ static void bytes_of_the_cpu(void **unused)
     }
     decode(&job, all, grids, NONE);
     for (uint32_t i = 0; i < N; i++) /* codes of 2 bytes, read as those of 1, are cut */
-        grids[i].width -= grids[i].width == 2;
+        grids[i].spec.width -= grids[i].spec.width == 2;
     const uint64_t tables_at = offsetof(floe_context_dev_grid, tables);
     for (uint32_t i = 0; i < N; i++) /* what kernels have set stays */
         CU(cudaMemcpy(&grids[i].tables, (const uint8_t *)(job.grids + i) + tables_at, sizeof grids[i].tables,

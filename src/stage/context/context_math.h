@@ -9,8 +9,8 @@
 #include "stage/ans/ans_math.h"
 
 enum {
-    FLOE_CONTEXT_TABLES = 16,          /* of masks, and of values, at most */
-    FLOE_CONTEXT_TABLES_NBYTES = 8192, /* no tables take more */
+    FLOE_CONTEXT_TABLES = 16,          /* of a kind of symbols, at most */
+    FLOE_CONTEXT_TABLES_NBYTES = 8192, /* that all tables of a grid take, at most */
 
     FLOE_CONTEXT_CLASSES = 7, /* codes of a record; there is room for 8, of which the last is 0 */
     FLOE_CONTEXT_WINDOW = 8,  /* rows of a window, at most */
@@ -35,7 +35,11 @@ enum {
     /* Counts, and what is made of them: masks by context, then values by context, 64 a context. */
     FLOE_CONTEXT_VALUES_AT = FLOE_CONTEXT_MASKS * FLOE_CONTEXT_MASK_SYMBOLS,
     FLOE_CONTEXT_STRIDE = 64,
-    FLOE_CONTEXT_COUNTS = FLOE_CONTEXT_VALUES_AT + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE
+    FLOE_CONTEXT_COUNTS = FLOE_CONTEXT_VALUES_AT + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE,
+
+    /* Frequencies: masks by table, then values by table, 64 a table. */
+    FLOE_CONTEXT_VALUE_FREQS_AT = FLOE_CONTEXT_TABLES * FLOE_CONTEXT_MASK_SYMBOLS,
+    FLOE_CONTEXT_FREQS = FLOE_CONTEXT_VALUE_FREQS_AT + FLOE_CONTEXT_TABLES * FLOE_CONTEXT_STRIDE
 };
 
 /* What counts show: floe_context_entropy, raw bits, symbols that occur, and of codes that are not 0: those of symbols from
@@ -57,7 +61,41 @@ FLOE_HD uint32_t floe_context_values(const floe_context_spec *s)
 {
     return s->width == 0 ? 0 : s->planes ? FLOE_CONTEXT_VALUES : FLOE_CONTEXT_LEVELS;
 }
+FLOE_HD uint32_t floe_context_all(const floe_context_spec *s) { return floe_context_masks(s) + floe_context_values(s); }
 FLOE_HD uint32_t floe_context_record_nbytes(const floe_context_spec *s) { return s->width ? 8 * s->width : 1; }
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+/* The two kinds of symbols: masks are kind 0, values kind 1. */
+typedef struct floe_context_kind {
+    uint32_t nsymbols, bits;   /* of a table, whose frequencies add up to 2^bits */
+    uint32_t stride;           /* from the counts of a context, or the frequencies of a table, to those of the next */
+    uint32_t ncontexts, first; /* contexts that occur; the number of the first one among those of both kinds */
+    uint32_t counts_at;        /* where the counts of its contexts begin */
+    uint32_t freqs_at;         /* where the frequencies of its tables begin */
+} floe_context_kind;
+
+FLOE_HD floe_context_kind floe_context_kind_of(const floe_context_spec *s, uint32_t number)
+{
+    const uint32_t nmasks = floe_context_masks(s);
+    const floe_context_kind masks = {
+        FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, FLOE_CONTEXT_MASK_SYMBOLS, nmasks, 0, 0, 0};
+    const floe_context_kind values = {
+        FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS,    FLOE_CONTEXT_STRIDE, floe_context_values(s), nmasks,
+        FLOE_CONTEXT_VALUES_AT,     FLOE_CONTEXT_VALUE_FREQS_AT};
+    return number ? values : masks;
+}
+
+/* The tables of a grid. Contexts that are alike share one. */
+typedef struct floe_context_tables {
+    uint32_t ntables[2];               /* of each kind */
+    uint8_t table[FLOE_CONTEXT_ALL];   /* of each context that occurs: its number among those of its kind */
+    uint16_t freq[FLOE_CONTEXT_FREQS]; /* of each symbol of each table */
+    uint8_t code[FLOE_CONTEXT_FREQS];  /* of these frequencies; only in tables that were built */
+} floe_context_tables;
+
+/* Bytes before the tables themselves: how many there are of each kind, and half a byte a context. */
+FLOE_HD uint32_t floe_context_head_nbytes(const floe_context_spec *s) { return 2 + (floe_context_all(s) + 1) / 2; }
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------- */
 

@@ -121,11 +121,10 @@ FLOE_DEV bool read_table(table_reader &from, uint32_t n, uint32_t bits, uint16_t
     return good && one && sum < 1u << bits;
 }
 
-/* All bytes of `from` are the tables of such a grid. */
-FLOE_DEV bool floe_context_read_tables(table_reader from, uint32_t nmasks, uint32_t nvalues,
-                                       floe_context_dev_tables *to)
+/* False where the bytes are not the tables of a grid of this spec. */
+FLOE_DEV bool floe_context_read_tables(table_reader from, const floe_context_spec &spec, floe_context_tables *to)
 {
-    const uint32_t n = nmasks + nvalues;
+    const uint32_t n = floe_context_all(&spec), nmasks = floe_context_masks(&spec);
     const uint8_t *heads = take_bytes(from, 2), *pairs = take_bytes(from, (n + 1) / 2);
     bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_TABLES && heads[1] <= FLOE_CONTEXT_TABLES &&
                 (n % 2 == 0 || pairs[n / 2] >> 4 == 0);
@@ -138,18 +137,15 @@ FLOE_DEV bool floe_context_read_tables(table_reader from, uint32_t nmasks, uint3
         good = good && table < (most ? most : 1);
     }
     good = __all_sync(FLOE_ALL_LANES, good);
-    for (uint32_t i = floe_lane(); i < FLOE_CONTEXT_MASK_SYMBOLS; i += FLOE_WARP)
-        to->mask_freq[0][i] = 0;
-    for (uint32_t i = floe_lane(); i < FLOE_CONTEXT_STRIDE; i += FLOE_WARP)
-        to->value_freq[0][i] = 0;
-    if (floe_lane() == 0) {
-        to->nmasks = ntables[0];
-        to->nvalues = ntables[1];
+    for (uint32_t v = 0; v < 2; v++) {
+        const floe_context_kind k = floe_context_kind_of(&spec, v);
+        for (uint32_t i = floe_lane(); i < k.stride; i += FLOE_WARP)
+            to->freq[k.freqs_at + i] = 0;
+        if (floe_lane() == 0)
+            to->ntables[v] = ntables[v];
+        for (uint32_t t = 0; t < ntables[v] && good; t++)
+            good = read_table(from, k.nsymbols, k.bits, to->freq + k.freqs_at + t * k.stride);
     }
-    for (uint32_t t = 0; t < ntables[0] && good; t++)
-        good = read_table(from, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, to->mask_freq[t]);
-    for (uint32_t t = 0; t < ntables[1] && good; t++)
-        good = read_table(from, FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, to->value_freq[t]);
     return good && from.left == 0;
 }
 
@@ -172,7 +168,7 @@ FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_
         if (g.tables != i)
             continue; /* nothing is known of where its tables are */
         const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
-        good = floe_context_read_tables(from, g.nmasks, g.nvalues, tables + i) && good;
+        good = floe_context_read_tables(from, g.spec, &tables[i].tables) && good;
     }
     return !__syncthreads_or(!good);
 }

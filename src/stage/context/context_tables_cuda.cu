@@ -25,12 +25,10 @@ static_assert((int)WARPS == (int)TABLES && FLOE_CONTEXT_VALUES * (int)GROUP <= (
 static_assert((FLOE_CONTEXT_MASKS + 1) * (FLOE_CONTEXT_MASK_SYMBOLS + 1) <= (int)MOST_SUMS, "room for masks");
 #define NOT_FOUND ((uint64_t)1 << 62) /* costs are below 2^54, and where the last table begins stands below them */
 
-/* The two kinds of symbols. Counts are those of `several` grids, of which counts is the last one's. most: contexts of any grid. */
-struct kind {
-    uint32_t most, ncontexts, nsymbols, stride, bits;
-    bool masks;
+/* A kind of symbols, and their counts: sums over those of `ngrids` grids, of which `counts` are the last one's. */
+struct kind : floe_context_kind {
     const uint32_t *counts;
-    uint32_t several;
+    uint32_t ngrids;
     __device__ uint32_t pitch() const { return nsymbols | 1; } /* of sums: odd, so that threads read other banks */
 };
 
@@ -53,20 +51,20 @@ FLOE_DEV void load_counts(const kind &k, table_shared *s)
     enum { ROWS = 4 /* of as many contexts as the block loads at once */, N = 4 * ROWS };
     const uint32_t at = 4 * threadIdx.x, symbol = at & (k.stride - 1), c = at / k.stride, step = 4 * THREADS / k.stride;
     uint32_t v[N] = {};
-    for (uint32_t i = 0; i < k.several; i += 4) {
+    for (uint32_t i = 0; i < k.ngrids; i += 4) {
         uint4 of[N] = {};
 #pragma unroll
         for (uint32_t x = 0; x < N; x++)
-            if (c + x % ROWS * step < k.most)
-                of[x] = floe_load16_once(k.counts - min(i + x / ROWS, k.several - 1) * FLOE_CONTEXT_COUNTS + at +
+            if (c + x % ROWS * step < k.ncontexts)
+                of[x] = floe_load16_once(k.counts - min(i + x / ROWS, k.ngrids - 1) * FLOE_CONTEXT_COUNTS + at +
                                          x % ROWS * 4 * THREADS);
 #pragma unroll
         for (uint32_t x = 0; x < 4 * N; x++)
-            v[x % N] += (i + x / N < k.several) * ((const uint32_t *)&of[x / N * ROWS + x % N / 4])[x % 4];
+            v[x % N] += (i + x / N < k.ngrids) * ((const uint32_t *)&of[x / N * ROWS + x % N / 4])[x % 4];
     }
 #pragma unroll
     for (uint32_t x = 0; x < N; x++)
-        if (c + x / 4 * step < k.most && symbol + x % 4 < k.nsymbols)
+        if (c + x / 4 * step < k.ncontexts && symbol + x % 4 < k.nsymbols)
             s->sums[(c + x / 4 * step) * k.pitch() + symbol + x % 4] = v[x];
     __syncthreads();
 }
@@ -87,7 +85,7 @@ FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
     unsigned long long sum = 0, total = 0, upto = 0, before = 0;
     for (uint32_t i = floe_lane() % GROUP; i < k.nsymbols; i += GROUP) {
         const uint32_t count = s->sums[row * k.pitch() + i];
-        sum += (unsigned long long)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
+        sum += (unsigned long long)count * (k.first == 0 ? (uint32_t)__popc(i) : i / 2);
         total += count;
     }
     sum = sum_of_group(sum);
@@ -300,29 +298,22 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------------ */
 
-/* Tables of masks, or of values; by a block, of the counts of `several` grids up to this one. Out of line: two places need it. */
-FLOE_DEV_COLD void build(const floe_context_job &job, uint32_t grid, uint32_t several, bool values, table_shared *s,
+/* Builds the tables of a kind, by a block, from the counts of the last `ngrids` grids up to this one. Out of line: two places need it. */
+FLOE_DEV_COLD void build(const floe_context_job &job, uint32_t grid, uint32_t ngrids, uint32_t number, table_shared *s,
                          floe_context_dev_tables *to)
 {
-    const floe_context_dev_grid &g = job.grids[grid];
-    const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
-    const kind k = {values ? job.nvalues : job.nmasks,
-                    values ? g.nvalues : g.nmasks,
-                    (uint32_t)(values ? FLOE_CONTEXT_VALUE_SYMBOLS : FLOE_CONTEXT_MASK_SYMBOLS),
-                    (uint32_t)(values ? FLOE_CONTEXT_STRIDE : FLOE_CONTEXT_MASK_SYMBOLS),
-                    (uint32_t)(values ? FLOE_CONTEXT_VALUE_BITS : FLOE_CONTEXT_MASK_BITS),
-                    !values,
-                    counts + (values ? FLOE_CONTEXT_VALUES_AT : 0),
-                    several};
+    const floe_context_spec &spec = job.grids[grid].spec;
+    const floe_context_kind of = floe_context_kind_of(&spec, number);
+    const kind k = {of, job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS + of.counts_at, ngrids};
+    const uint32_t warp = threadIdx.x / FLOE_WARP, at = k.freqs_at + warp * k.stride;
     if (threadIdx.x == 0)
-        s->cost = values ? 0 : (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
-    share_tables(k, s, to->table + (values ? g.nmasks : 0));
+        s->cost = number == 0 ? (uint64_t)floe_context_head_nbytes(&spec) << 15 : 0;
+    share_tables(k, s, to->tables.table + k.first);
     if (warp < s->ntables)
-        normalise(k, s, warp, values ? to->value_freq[warp] : to->mask_freq[warp],
-                  values ? to->value_code[warp] : to->mask_code[warp], to->nused + (values ? TABLES : 0) + warp);
+        normalise(k, s, warp, to->tables.freq + at, to->tables.code + at, &to->nused[number][warp]);
     if (threadIdx.x == 0) {
-        *(values ? &to->nvalues : &to->nmasks) = s->ntables;
-        to->cost[values] = s->cost;
+        to->tables.ntables[number] = s->ntables;
+        to->cost[number] = s->cost;
     }
     __syncthreads();
 }
@@ -357,29 +348,32 @@ FLOE_DEV void write_table(const uint16_t *freq, const uint8_t *code, uint32_t n,
     __syncwarp();
 }
 
-/* The size, then what floe_context_tables_write writes: table number i of a grid, which are those of masks, then of values; and of
- * the first the head of all. By a warp. */
-FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_dev_tables &t, uint32_t i, uint8_t *codes,
-                           floe_context_dev_bytes *to)
+/* Writes table number i of a grid, masks first, where floe_context_tables_write puts it behind the size of all; with the first one
+ * also what stands before the tables. By a warp. */
+FLOE_DEV void write_tables(const floe_context_spec &spec, const floe_context_dev_tables &built, uint32_t i,
+                           uint8_t *codes, floe_context_dev_bytes *to)
 {
-    const uint32_t lane = floe_lane(), n = g.nmasks + g.nvalues, k = lane < t.nmasks ? lane : TABLES + lane - t.nmasks,
-                   ntables = t.nmasks + t.nvalues, head = 4 + (n + 1) / 2;
-    const uint32_t nbytes =
-        lane < ntables ? table_nbytes(k < TABLES ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS, t.nused[k])
-                       : 0;
+    const floe_context_tables &t = built.tables;
+    const uint32_t lane = floe_lane(), n = floe_context_all(&spec), nmasks = t.ntables[0],
+                   ntables = nmasks + t.ntables[1], head = 2 + floe_context_head_nbytes(&spec);
+    const uint32_t nbytes = lane < nmasks    ? table_nbytes(FLOE_CONTEXT_MASK_SYMBOLS, built.nused[0][lane])
+                            : lane < ntables ? table_nbytes(FLOE_CONTEXT_VALUE_SYMBOLS, built.nused[1][lane - nmasks])
+                                             : 0;
     const uint32_t total = head + __reduce_add_sync(FLOE_ALL_LANES, nbytes),
-                   at = head + __reduce_add_sync(FLOE_ALL_LANES, lane < i ? nbytes : 0), v = i - t.nmasks;
-    if (i < ntables)
-        write_table(i < t.nmasks ? t.mask_freq[i] : t.value_freq[v], i < t.nmasks ? t.mask_code[i] : t.value_code[v],
-                    i < t.nmasks ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS, codes, to->bytes + at);
+                   at = head + __reduce_add_sync(FLOE_ALL_LANES, lane < i ? nbytes : 0);
+    if (i < ntables) {
+        const floe_context_kind k = floe_context_kind_of(&spec, i >= nmasks);
+        const uint32_t freqs_at = k.freqs_at + (i < nmasks ? i : i - nmasks) * k.stride;
+        write_table(t.freq + freqs_at, t.code + freqs_at, k.nsymbols, codes, to->bytes + at);
+    }
     for (uint32_t c = lane; i == 0 && 2 * c < n; c += FLOE_WARP)
         to->bytes[4 + c] = (uint8_t)(t.table[2 * c] | (2 * c + 1 < n ? t.table[2 * c + 1] << 4 : 0));
     if (i == 0 && lane == 0) {
         to->nbytes = total;
         to->bytes[0] = (uint8_t)(total - 2);
         to->bytes[1] = (uint8_t)((total - 2) >> 8);
-        to->bytes[2] = (uint8_t)t.nmasks;
-        to->bytes[3] = (uint8_t)t.nvalues;
+        to->bytes[2] = (uint8_t)nmasks;
+        to->bytes[3] = (uint8_t)t.ntables[1];
     }
 }
 
@@ -422,8 +416,8 @@ FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
 {
     uint32_t *ntables = s->key, first = 0;
     for (uint32_t i = threadIdx.x; i < job.ngrids; i += THREADS) {
-        const floe_context_dev_tables &t = job.tables[s->which[i]];
-        ntables[i] = i == 0 || s->which[i - 1] != s->which[i] ? max(t.nmasks + t.nvalues, 1u) : 0;
+        const floe_context_tables &t = job.tables[s->which[i]].tables;
+        ntables[i] = i == 0 || s->which[i - 1] != s->which[i] ? max(t.ntables[0] + t.ntables[1], 1u) : 0;
         if (ntables[i] == 0)
             job.bytes[i].nbytes = 0;
     }
@@ -431,7 +425,7 @@ FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
     uint8_t *codes = (uint8_t *)s->sums + threadIdx.x / FLOE_WARP * (FLOE_CONTEXT_MASK_SYMBOLS + 1);
     for (uint32_t i = 0; i < job.ngrids; first += ntables[i++])
         for (uint32_t k = (threadIdx.x / FLOE_WARP - first) % WARPS; k < ntables[i]; k += WARPS)
-            write_tables(job.grids[i], job.tables[s->which[i]], k, codes, job.bytes + i);
+            write_tables(job.grids[i].spec, job.tables[s->which[i]], k, codes, job.bytes + i);
 }
 
 __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)

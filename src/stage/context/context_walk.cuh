@@ -101,8 +101,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     uint16_t *list;
     record *plane; /* the window's row of the plane before; NULL: where it is stored */
 
-    __device__ __forceinline__ void begin(const floe_context_dev_grid &g, uint32_t index, uint8_t *shared,
-                                          uint32_t window_rows)
+    __device__ __forceinline__ void begin(const floe_context_dev_grid &g, uint32_t index, uint8_t *shared)
     {
         const floe_context_chunk c = floe_context_chunk_of(&g.grid, index);
         static_assert(FLOE_CONTEXT_ROWS <= 1 << 10, "row numbers times inverse fit 32 bits, and quotients are exact");
@@ -114,7 +113,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         inverse = PLANES ? ((1u << 20) + rows - 1) / rows : 0;
         lanes = c.lanes;
         window = (record *)shared;
-        list = (uint16_t *)(shared + FLOE_WARP * (window_rows + 1) * sizeof(record));
+        list = (uint16_t *)(shared + FLOE_WARP * (g.spec.window + 1) * sizeof(record));
         plane = NULL;
     }
     __device__ __forceinline__ bool mine() const { return floe_lane() < lanes; }
@@ -387,13 +386,13 @@ FLOE_DEV uint32_t next_chunk(const floe_context_job &job, uint32_t grid)
 /* Calls what(walk<WIDTH, PLANES>) for the kind of a grid. */
 template <class WHAT> FLOE_DEV void context_by_kind(const floe_context_dev_grid &g, WHAT what)
 {
-    if (g.width == 0)
+    if (g.spec.width == 0)
         what(context_walk<0, false>());
-    else if (g.width == 1 && !g.planes)
+    else if (g.spec.width == 1 && !g.spec.planes)
         what(context_walk<1, false>());
-    else if (!g.planes)
+    else if (!g.spec.planes)
         what(context_walk<2, false>());
-    else if (g.width == 1)
+    else if (g.spec.width == 1)
         what(context_walk<1, true>());
     else
         what(context_walk<2, true>());

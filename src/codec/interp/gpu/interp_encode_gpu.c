@@ -225,7 +225,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
                                     .ngrids = 1,
                                     .nchunks = (uint32_t)floe_ceil_div(grid->nchunks, every),
                                     .every = every,
-                                    .warp_nbytes = floe_context_warp_nbytes(1, 0),
+                                    .warp_nbytes = floe_context_warp_nbytes(&floe_interp_mask_spec),
                                     .tickets = (uint32_t *)c->s.out,
                                     .status = e->call->status,
                                     .counts = c->counts};

@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
         return;
     const floe_interp_dev_trial_step &t = job.steps[i];
     floe_context_dev_grid g = t.grid;
-    const uint32_t nparts = count_parts(g.grid, g.window), ncounts = ncounts_of(g.nvalues);
+    const uint32_t nparts = count_parts(g.grid, g.spec.window), ncounts = ncounts_of(floe_context_values(&g.spec));
     uint8_t *contexts = (uint8_t *)(here + ncounts_of(job.nvalues));
     uint8_t *space = contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
     uint32_t *counts = job.counts + ((uint64_t)trial * job.nlevels + t.level) * FLOE_CONTEXT_COUNTS;
@@ -332,10 +332,10 @@ __global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
     context_of_activity(contexts, [](uint32_t context) { return context; });
     for (uint32_t k = (shares > 1 ? unit * nwarps : 0) + warp; k < g.nchunks * nparts; k += shares * nwarps) {
         const auto count = [&](auto walk) {
-            walk.begin(g, k / nparts, space, g.window);
-            count_part(walk, g, k % nparts, g.window, to);
+            walk.begin(g, k / nparts, space);
+            count_part(walk, g, k % nparts, g.spec.window, to);
         };
-        if (g.planes)
+        if (g.spec.planes)
             count(context_walk<2, true>());
         else
             count(context_walk<2, false>());

@@ -145,9 +145,8 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
         for (uint32_t a = 0; a < k->step.naxes; a++)
             unit[k->step.axis[a]] *= 2;
         records_at += floe_interp_records_nbytes(k);
-        job->warp_nbytes =
-            (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(k->spec.window, k->step.width));
-        job->nvalues = (uint32_t)floe_max64(job->nvalues, y->steps[at].grid.nvalues);
+        job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(&k->spec));
+        job->nvalues = (uint32_t)floe_max64(job->nvalues, floe_context_values(&k->spec));
         job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
     }
     job->block_nbytes = block_nbytes;

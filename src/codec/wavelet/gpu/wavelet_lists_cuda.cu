@@ -34,15 +34,15 @@ __global__ void __launch_bounds__(THREADS) wavelet_gather_kernel(const __grid_co
     if (!may_list(j, grid))
         return;
     const floe_context_dev_grid &g = j.grids[grid];
-    const uint64_t nwords = floe_context_nrecords(&g.grid) * g.width; /* of 8 bytes */
+    const uint64_t nwords = floe_context_nrecords(&g.grid) * g.spec.width; /* of 8 bytes */
 #pragma unroll 4
     for (uint64_t i = first_item(); i < nwords; i += item_step()) {
         const uint64_t word = ((const uint64_t *)g.records)[i];
-        for (uint32_t k = 0; word && k < 8 / g.width; k++) {
-            const int32_t code = g.width == 1 ? (int8_t)(word >> 8 * k) : (int16_t)(word >> 16 * k);
+        for (uint32_t k = 0; word && k < 8 / g.spec.width; k++) {
+            const int32_t code = g.spec.width == 1 ? (int8_t)(word >> 8 * k) : (int16_t)(word >> 16 * k);
             if (code)
                 j.entries[grid * FLOE_WAVELET_LIST_CODES + atomicAdd(j.nentries + grid, 1u)] =
-                    entry_of(i * (8 / g.width) + k, code);
+                    entry_of(i * (8 / g.spec.width) + k, code);
         }
     }
 }

@@ -72,7 +72,7 @@ FLOE_DEV uint64_t get_unary(bit_reader &b, uint64_t most)
 FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t count, uint32_t nlow)
 {
     const uint64_t n = 8 * floe_context_nrecords(&g.grid);
-    const uint32_t largest = g.width == 1 ? INT8_MAX : INT16_MAX;
+    const uint32_t largest = g.spec.width == 1 ? INT8_MAX : INT16_MAX;
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++, at++) {
         at += get_bits(b, nlow);
@@ -81,7 +81,7 @@ FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t
         const int32_t size = (int32_t)get_unary(b, largest - 1) + 1, code = negative ? -size : size;
         if (b.bad || at >= n || at % 8 == 7)
             return false;
-        if (g.width == 1)
+        if (g.spec.width == 1)
             ((int8_t *)g.records)[at] = (int8_t)code;
         else
             ((int16_t *)g.records)[at] = (int16_t)code;

@@ -495,7 +495,7 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
                                     .nbits = c->results->nbits,
                                     .status = w->status};
     for (uint32_t i = 0; i < g->n; i++)
-        lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].width * floe_context_nrecords(&g->grid[i].grid));
+        lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].spec.width * floe_context_nrecords(&g->grid[i].grid));
     FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
     FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
     FLOE_TRY(clear(w, c->tokens_taken, c->cleared_nbytes));
