@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks of stage context on a CPU. One walk over a chunk makes tokens, in the order of decoding; counting adds them up, and
- * encoding puts them from the last to the first. */
+/*
+ * Chunks of stage context on a CPU. A walk over the records of a chunk makes tokens, in the order of decoding. Counting adds
+ * them up; encoding writes them from the last to the first.
+ */
 #include "base/real.h"
 
 #if FLOE_REAL_BITS == 32 /* nothing here depends on the element type */
@@ -8,43 +10,34 @@
 
 #define FLOE_ISA_NAME(name) FLOE_PASTE(name, FLOE_ISA_SUFFIX)
 
-/* What of a spec makes loops of their own. */
+/* The part of a spec for which loops are compiled on their own. */
 typedef struct variant {
     uint32_t width;
     bool planes;
 } variant;
 
-/* Nonzero codes of a row of records, with copies of the ends beside them. */
+/* How many codes of each record of a row are not 0. That of lane i is n[i + 1]; both ends are there twice. */
 typedef struct counts_row {
     uint8_t n[FLOE_ANS_LANES + 2];
 } counts_row;
 
-FLOE_INLINE void close_ends(counts_row *c, uint32_t lanes)
-{
-    c->n[0] = c->n[1];
-    c->n[lanes + 1] = c->n[lanes];
-}
-
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-FLOE_INLINE uint64_t word_at(const uint8_t *p)
-{
-    uint64_t w;
-    memcpy(&w, p, sizeof w);
-    return w;
-}
+FLOE_INLINE uint32_t record_nbytes(variant v) { return v.width ? 8 * v.width : 1; }
+FLOE_INLINE uint32_t size_of(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
 
-/* Records are in host order; a machine that has the high byte first would need other shifts here. */
+/* Bit k: code k of the record is not 0. A bit of each code is set at once: adding the largest positive number carries into
+ * the sign unless the code is 0. Products then collect these bits. */
 FLOE_INLINE uint32_t mask_of(variant v, const uint8_t *record)
 {
     const uint64_t low7 = 0x7F7F7F7F7F7F7F7Fu, low15 = 0x7FFF7FFF7FFF7FFFu;
     if (v.width == 0)
         return *record;
-    const uint64_t a = word_at(record);
+    const uint64_t a = floe_load64(record);
     if (v.width == 1)
         return a == 0 ? 0
                       : (uint32_t)(((((a & low7) + low7) | a) >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56);
-    const uint64_t b = word_at(record + 8);
+    const uint64_t b = floe_load64(record + 8);
     if ((a | b) == 0)
         return 0;
     const uint64_t x = (((a & low15) + low15) | a) >> 15 & 0x0001000100010001u,
@@ -72,28 +65,27 @@ FLOE_INLINE void code_put(variant v, uint8_t *record, uint32_t class, int32_t co
 
 /* ---- a walk over a chunk ----------------------------------------------------------------------------------------------- */
 
-/* Rows of a window: highest first. Row t1 lies above it. */
+/* A walk over a chunk from its highest row down, window by window. Row r of a window is number t1 - 1 - r of the chunk; the
+ * row above the window is number t1. */
 typedef struct walk {
     variant v;
     const floe_context_chunk *chunk;
     void *records;
-    uint32_t nrows, window; /* of the chunk; of a window, at most */
-    uint8_t
-        *at[1 + FLOE_CONTEXT_WINDOW]; /* first record of the row above, NULL if there is none, and of the window's */
-    const uint8_t *plane[FLOE_CONTEXT_WINDOW]; /* of the row of the plane before, if v.planes; NULL if there is none */
-    counts_row rows[1 + FLOE_CONTEXT_WINDOW];  /* counts of the same */
-    uint64_t masks[FLOE_ANS_LANES];            /* of the window: 8 bits a row */
-    uint8_t *planes; /* counts of the last `rows` rows, FLOE_ANS_LANES + 2 each; if v.planes */
+    uint32_t nrows, window; /* rows of the chunk; of a window, at most */
+    /* The first record of the row above the window, NULL if there is none, then of each of its rows. */
+    uint8_t *at[1 + FLOE_CONTEXT_WINDOW];
+    counts_row rows[1 + FLOE_CONTEXT_WINDOW]; /* their counts */
+    uint64_t masks[FLOE_ANS_LANES];           /* of the window: 8 bits a row */
+    /* With contexts of planes: the first record of each row's twin in the plane before, NULL if it is not decoded yet; and
+     * the counts of the rows so far. */
+    const uint8_t *plane[FLOE_CONTEXT_WINDOW];
+    counts_row *counts; /* FLOE_CONTEXT_ROWS of them */
 } walk;
 
-FLOE_INLINE counts_row *plane_row(const walk *w, uint32_t t)
-{
-    return (counts_row *)(w->planes + t % FLOE_CONTEXT_ROWS * sizeof(counts_row));
-}
-
-/* The class of each lane by what is decoded of it: above is the row above. */
+/* The mask context of each lane of row t. above: counts of the row above. */
 FLOE_INLINE void mask_contexts(const walk *w, uint32_t t, const counts_row *above, uint8_t *context)
 {
+    /* floe_context_mask of what there is without planes */
     static const uint8_t of[] = {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9};
     const uint32_t lanes = w->chunk->lanes, rows = w->chunk->rows;
     if (!w->v.planes || t + rows >= w->nrows) {
@@ -103,19 +95,15 @@ FLOE_INLINE void mask_contexts(const walk *w, uint32_t t, const counts_row *abov
         }
         return;
     }
-    const counts_row *q = plane_row(w, t + rows), *up = plane_row(w, t + rows + (t % rows + 1 < rows)),
-                     *down = plane_row(w, t + rows - (t % rows > 0));
+    const counts_row *twin = &w->counts[t + rows], *up = twin + (t % rows + 1 < rows), *down = twin - (t % rows > 0);
     for (uint32_t i = 0; i < lanes; i++) {
         const uint32_t row = 2u * above->n[i + 1] + above->n[i] + above->n[i + 2];
-        const uint32_t plane = 4u * q->n[i + 1] + q->n[i] + q->n[i + 2] + up->n[i + 1] + down->n[i + 1];
+        const uint32_t plane = 4u * twin->n[i + 1] + twin->n[i] + twin->n[i + 2] + up->n[i + 1] + down->n[i + 1];
         context[i] = (uint8_t)floe_context_mask(2 * row + plane);
     }
 }
 
-FLOE_INLINE uint32_t record_nbytes(variant v) { return v.width ? 8 * v.width : 1; }
-FLOE_INLINE uint32_t size_of(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
-
-/* The context of a value, and whether its sign is flipped. r: its row in the window. */
+/* The context of a value in row r of the window, and whether its sign is flipped. */
 FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, uint32_t class,
                                    uint32_t lane, uint32_t *flip)
 {
@@ -131,7 +119,7 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
     if (w->plane[r]) {
         plane = code_at(w->v, w->plane[r] + lane * record_nbytes(w->v), class);
         before += size_of(plane);
-        nonzero = floe_context_nonzero_plane(nonzero, plane_row(w, t1 - 1 - r + w->chunk->rows)->n[lane + 1]);
+        nonzero = floe_context_nonzero_plane(nonzero, w->counts[t1 - 1 - r + w->chunk->rows].n[lane + 1]);
     } else {
         before *= 2;
     }
@@ -141,9 +129,9 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
 }
 
 FLOE_INLINE walk walk_of(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                         uint8_t *planes)
+                         counts_row *counts)
 {
-    walk w = {.v = v, .chunk = chunk, .records = (void *)records, .window = spec->window, .planes = planes};
+    walk w = {.v = v, .chunk = chunk, .records = (void *)records, .window = spec->window, .counts = counts};
     w.nrows = chunk->planes * chunk->rows;
     return w;
 }
@@ -153,7 +141,7 @@ FLOE_INLINE uint8_t *row_at(const walk *w, uint32_t t)
     return (uint8_t *)w->records + floe_context_row(w->chunk, t) * record_nbytes(w->v);
 }
 
-/* Rows below t1. */
+/* The window of nrows rows below row t1. */
 FLOE_INLINE void begin_window(walk *w, uint32_t t1, uint32_t nrows)
 {
     const uint32_t rows = w->chunk->rows;
@@ -161,7 +149,7 @@ FLOE_INLINE void begin_window(walk *w, uint32_t t1, uint32_t nrows)
     for (uint32_t r = 0; r < nrows; r++) {
         const uint32_t t = t1 - 1 - r;
         w->at[1 + r] = row_at(w, t);
-        if (w->v.planes) /* none of the window itself */
+        if (w->v.planes) /* rows of the window itself are not decoded yet */
             w->plane[r] = t + rows >= t1 && t + rows < w->nrows ? row_at(w, t + rows) : NULL;
     }
 }
@@ -173,15 +161,19 @@ FLOE_INLINE void end_window(walk *w, uint32_t nrows)
     memset(w->masks, 0, sizeof w->masks);
 }
 
-FLOE_INLINE void row_done(walk *w, uint32_t t, uint32_t r)
+/* The counts of row t are there, which is row r of the window. */
+FLOE_INLINE void end_row(walk *w, uint32_t t, uint32_t r)
 {
-    close_ends(&w->rows[1 + r], w->chunk->lanes);
+    counts_row *c = &w->rows[1 + r];
+    c->n[0] = c->n[1];
+    c->n[w->chunk->lanes + 1] = c->n[w->chunk->lanes];
     if (w->v.planes)
-        *plane_row(w, t) = w->rows[1 + r];
+        w->counts[t] = *c;
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
+/* Tokens of the masks of row t. Returns what follows the last one. */
 FLOE_INLINE uint32_t *mask_tokens(walk *w, uint32_t t, uint32_t r, uint32_t *to)
 {
     const uint32_t lanes = w->chunk->lanes;
@@ -194,25 +186,28 @@ FLOE_INLINE uint32_t *mask_tokens(walk *w, uint32_t t, uint32_t r, uint32_t *to)
         w->rows[1 + r].n[i + 1] = (uint8_t)__builtin_popcount(mask);
         *to++ = context[i] * (uint32_t)FLOE_CONTEXT_MASK_SYMBOLS + mask;
     }
-    row_done(w, t, r);
+    end_row(w, t, r);
     return to;
 }
 
-/* Tokens of a row's codes, in the order of records and classes. Loops over all of them, zeros too, are vectors; value_context and the
- * formulas of context_math.h give the same of one code. */
+/*
+ * The tokens of all codes of a row, as if none were 0: loops without conditions become vectors, which takes a third less time
+ * in all than code by code. Each gives what value_context and the formulas of context_math.h give of one code.
+ */
 enum {
-    RECORD = 8, /* codes of one, with the last */
+    RECORD = 8, /* codes of a record, with the last, which is always 0 */
     ROW_CODES = RECORD * FLOE_ANS_LANES,
     RAW_AT = 16 /* bit of a token, above its place */
 };
 typedef struct row_tokens {
     int16_t code[ROW_CODES];
+    /* A code's context, whether its sign is flipped, and both parts of its token. */
     uint16_t context[ROW_CODES], flip[ROW_CODES], place[ROW_CODES], raw[ROW_CODES];
 } row_tokens;
 
 FLOE_INLINE int16_t magnitude_of(int16_t code) { return (int16_t)(code < 0 ? -code : code); }
 
-/* NULL: zeros. */
+/* n codes of a row, which is NULL if there is none: then zeros. */
 FLOE_INLINE void load_codes(variant v, const uint8_t *row, uint32_t n, int16_t *restrict to)
 {
     if (!row)
@@ -224,7 +219,7 @@ FLOE_INLINE void load_codes(variant v, const uint8_t *row, uint32_t n, int16_t *
             to[i] = (int8_t)row[i];
 }
 
-/* How many of the powers of 2 from 2^first on, below 2^end, are not above v. */
+/* How many of the powers 2^first .. 2^(end - 1) are not above v. */
 FLOE_INLINE int16_t count_powers(int16_t v, int first, int end)
 {
     int16_t n = 0;
@@ -233,19 +228,19 @@ FLOE_INLINE int16_t count_powers(int16_t v, int first, int end)
     return n;
 }
 
-/* 0, 1, then two classes an octave, of which no more than 6 matters: what floe_context_level makes of a magnitude. */
+/* What floe_context_level adds for a magnitude before: 0, 1, then two classes an octave up to 6. */
 FLOE_INLINE int16_t half_octave(int16_t v)
 {
     return (int16_t)(count_powers(v, 0, 4) - (int16_t) - (v > 2) - (int16_t) - (v > 5));
 }
 
-/* What the nonzero codes around each record are for its values' contexts. */
+/* Sets the contexts of all codes by how many codes around their record are not 0. */
 FLOE_INLINE void record_contexts(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, row_tokens *to)
 {
     static const counts_row none;
     const counts_row *here = &w->rows[1 + r], *after = r + 1 < nrows ? here + 1 : here - 1;
     const bool planes = w->v.planes && w->plane[r];
-    const counts_row *plane = planes ? plane_row(w, t1 - 1 - r + w->chunk->rows) : &none;
+    const counts_row *plane = planes ? &w->counts[t1 - 1 - r + w->chunk->rows] : &none;
     uint16_t of[FLOE_ANS_LANES];
     for (uint32_t i = 0; i < w->chunk->lanes; i++) {
         const uint32_t row = floe_context_nonzero(here->n[i + 1], here[-1].n[i + 1], after->n[i + 1],
@@ -258,7 +253,8 @@ FLOE_INLINE void record_contexts(const walk *w, uint32_t t1, uint32_t nrows, uin
             to->context[RECORD * i + k] = of[i];
 }
 
-/* Adds what codes before show: their magnitudes, and how certain the sign is. */
+/* Adds to the contexts what the codes at the same place show, in the row above and in the plane before: their magnitudes, and
+ * how certain the sign is. */
 FLOE_INLINE void code_contexts(const walk *w, uint32_t r, uint32_t n, row_tokens *to)
 {
     int16_t above[ROW_CODES], plane[ROW_CODES];
@@ -281,7 +277,7 @@ FLOE_INLINE void code_contexts(const walk *w, uint32_t r, uint32_t n, row_tokens
     }
 }
 
-/* floe_context_symbol and floe_context_raw of magnitudes above FLOE_CONTEXT_SMALL. */
+/* Corrects the tokens of magnitudes above FLOE_CONTEXT_SMALL, which have raw bits: floe_context_symbol, floe_context_raw. */
 FLOE_INLINE void raw_tokens(uint32_t n, row_tokens *to)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -298,7 +294,7 @@ FLOE_INLINE void raw_tokens(uint32_t n, row_tokens *to)
     }
 }
 
-/* Of row r of the window below t1. */
+/* The tokens of row r of the window below t1. */
 FLOE_INLINE void tokens_of_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, row_tokens *to)
 {
     const uint32_t n = RECORD * w->chunk->lanes;
@@ -318,10 +314,10 @@ FLOE_INLINE void tokens_of_row(const walk *w, uint32_t t1, uint32_t nrows, uint3
         memset(to->raw, 0, n * sizeof *to->raw);
 }
 
-/* Returns what follows the last token. */
+/* Tokens of a window's nonzero codes, lane by lane. Returns what follows the last one. */
 FLOE_INLINE uint32_t *value_tokens(const walk *w, uint32_t t1, uint32_t nrows, uint32_t *to)
 {
-    uint32_t tokens[FLOE_ANS_LANES][FLOE_CONTEXT_WINDOW * RECORD]; /* as masks have their bits */
+    uint32_t tokens[FLOE_ANS_LANES][FLOE_CONTEXT_WINDOW * RECORD]; /* in the order of the bits of w->masks */
     row_tokens row;
     for (uint32_t r = 0; r < nrows; r++) {
         uint32_t nonzero = 0;
@@ -340,12 +336,12 @@ FLOE_INLINE uint32_t *value_tokens(const walk *w, uint32_t t1, uint32_t nrows, u
     return to;
 }
 
-/* Tokens of a chunk: of each window the masks, row by row, then the values. Returns how many. */
+/* Tokens of a chunk: of each window the masks, row by row, then the values. Returns how many there are. */
 FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk,
                                  const void *records, floe_context_scratch *s)
 {
-    uint8_t planes[FLOE_CONTEXT_ROWS * sizeof(counts_row)];
-    walk w = walk_of(v, spec, chunk, records, planes);
+    counts_row counts[FLOE_CONTEXT_ROWS];
+    walk w = walk_of(v, spec, chunk, records, counts);
     uint32_t *to = s->tokens, nwindows = 0;
     for (uint32_t t1 = w.nrows, nrows; t1 > 0; t1 -= nrows) {
         nrows = t1 < w.window ? t1 : w.window;
@@ -387,7 +383,7 @@ static uint32_t nraw_of(uint32_t token)
     return floe_context_nraw(((token & 0xFFFF) - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE);
 }
 
-/* Until states are lifted: before what n lanes put, symbols or raw bits. */
+/* Before n lanes put a step of symbols, or of raw bits: lifts all states if one of these has no room. */
 static void lift(floe_ans_encoder *e, const uint32_t *step, uint32_t n, const floe_ans_symbol *symbols, uint32_t bits,
                  bool raw)
 {
@@ -400,7 +396,7 @@ static void lift(floe_ans_encoder *e, const uint32_t *step, uint32_t n, const fl
     floe_ans_encoder_lift(e, full);
 }
 
-/* Values are dealt to the lanes; a step of them is symbols, then raw bits. */
+/* Values are dealt to the lanes. A step is read as a symbol of each lane, then raw bits: written the other way round. */
 static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, uint32_t lanes,
                        const floe_ans_symbol *symbols)
 {
@@ -419,6 +415,7 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
     }
 }
 
+/* Writes all tokens of a chunk; `token` is behind the last one. */
 static void put_tokens(const floe_context_spec *spec, uint32_t nrows, uint32_t lanes, const uint32_t *token,
                        const floe_ans_symbol *symbols, floe_context_scratch *s)
 {
@@ -468,10 +465,10 @@ FLOE_INLINE void get_masks(walk *w, floe_ans_decoder *d, const floe_context_deco
     floe_ans_decoder_step(d);
     if (w->v.width)
         memset(record, 0, (size_t)lanes * 8 * w->v.width);
-    row_done(w, t, r);
+    end_row(w, t, r);
 }
 
-/* A value that is due: where it goes, and its context. */
+/* A value that is to be read: where it goes, and its context. */
 typedef struct due {
     uint8_t *record;
     uint8_t class, flip, context, symbol;
@@ -515,8 +512,8 @@ FLOE_INLINE void get_values(const walk *w, floe_ans_decoder *d, const floe_conte
 FLOE_INLINE void decode_as(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk,
                            const floe_context_decoder *tables, floe_ans_decoder *d, void *records)
 {
-    uint8_t planes[FLOE_CONTEXT_ROWS * sizeof(counts_row)];
-    walk w = walk_of(v, spec, chunk, records, planes);
+    counts_row counts[FLOE_CONTEXT_ROWS];
+    walk w = walk_of(v, spec, chunk, records, counts);
     for (uint32_t t1 = w.nrows, nrows; t1 > 0; t1 -= nrows) {
         nrows = t1 < w.window ? t1 : w.window;
         begin_window(&w, t1, nrows);
