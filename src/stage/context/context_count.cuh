@@ -45,6 +45,21 @@ FLOE_DEV floe_context_dev_window *windows_of(const floe_context_job &job, const 
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
+/* The symbol of a value in the list of a window, and its context. */
+struct value_symbol {
+    uint32_t context, symbol, size;
+    bool negative;
+};
+
+template <class WALK> FLOE_DEV value_symbol symbol_of(const WALK &walk, const window_of_rows &w, uint32_t entry)
+{
+    const listed v = walk.value_of(w, entry);
+    const int32_t code = walk.codes()[v.code];
+    const bool negative = code < 0;
+    const uint32_t size = (uint32_t)(negative ? -code : code);
+    return {v.context, floe_context_symbol(size, negative ^ v.flip), size, negative};
+}
+
 /* Of a warp. No order of items in memory reaches the stream. */
 struct token_keeper {
     const floe_context_job *job;
@@ -78,15 +93,15 @@ struct token_keeper {
         *to = (uint16_t)token;
         to += FLOE_WARP;
     }
-    /* Raw bits, of lanes whose symbol has some, have a bit above them; those of others are 1. */
-    __device__ __forceinline__ void put_value(uint32_t token, bool has_raw, uint32_t symbol, uint32_t size, bool sign)
+    /* Raw bits are an item of their own, with a bit above them; lanes without any have that bit alone. */
+    __device__ __forceinline__ void put_value(bool active, const value_symbol &v)
     {
         if (!end)
             return;
-        const bool some = __any_sync(FLOE_ALL_LANES, has_raw);
+        const bool has_raw = active && v.symbol >= FLOE_CONTEXT_FIRST_RAW, some = __any_sync(FLOE_ALL_LANES, has_raw);
         if (some)
-            put(has_raw ? floe_context_raw(size, sign) | 1u << floe_context_nraw(symbol) : 1);
-        put(token | (some ? TOKEN_RAW : 0));
+            put(has_raw ? floe_context_raw(v.size, v.negative) | 1u << floe_context_nraw(v.symbol) : 1);
+        put((active ? token_of_value(v.context, v.symbol) : TOKEN_NONE) | (some ? TOKEN_RAW : 0));
     }
     __device__ __forceinline__ void end_window(uint32_t window)
     {
@@ -97,9 +112,8 @@ struct token_keeper {
     }
 };
 
-/* All records of a chunk are there, so that no part waits for the one above it. */
-
-/* Parts of so many rows, which are whole windows, of a whole chunk. */
+/* How many parts a whole chunk has of so many rows, which are whole windows. All records are there, so that no part waits for the one
+ * above it. */
 FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
 {
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
@@ -129,14 +143,10 @@ struct counting {
         for (uint32_t first = 0; first < n; first += deal) {
             const uint32_t k = first + floe_lane();
             const bool active = floe_lane() < deal && k < n;
-            const listed v = walk.value_of(w, walk.list[active ? k : 0]);
-            const int32_t code = walk.codes()[v.code];
-            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0,
-                           symbol = floe_context_symbol(size, sign ^ v.flip);
+            const value_symbol v = symbol_of(walk, w, walk.list[active ? k : 0]);
             if (active)
-                atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
-            keeper.put_value(active ? token_of_value(v.context, symbol) : TOKEN_NONE,
-                             active && symbol >= FLOE_CONTEXT_FIRST_RAW, symbol, size, sign);
+                atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + v.symbol, 1u);
+            keeper.put_value(active, v);
         }
     }
 
@@ -239,15 +249,13 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
     return __any_sync(FLOE_ALL_LANES, some != 0);
 }
 
-/* What symbols of these counts take, of so many contexts of values. By a block of so many warps. */
-template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, floe_context_tally *to)
+/* What the symbols of these counts take, with so many contexts of values. By a block of WARPS warps. */
+template <uint32_t WARPS>
+FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, uint64_t lanes, floe_context_tally *to)
 {
-    __shared__ unsigned long long sums[6];
-    __syncthreads();
-    if (threadIdx.x < 6)
-        sums[threadIdx.x] = 0;
-    __syncthreads();
-    unsigned long long own[6] = {}; /* of a lane */
+    enum { ENTROPY, RAW, USED, LARGE, LONGEST, CODES, SUMS };
+    __shared__ unsigned long long sums[WARPS][SUMS];
+    unsigned long long v[SUMS] = {};
     for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_MASKS + nvalues; c += WARPS) {
         const bool mask = c < FLOE_CONTEXT_MASKS;
         const uint32_t n = mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
@@ -257,32 +265,19 @@ template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, ui
         for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
             const uint32_t count = __ldcg(of + i);
             total += count;
-            own[0] -= count ? count * floe_ans_log2(count) : 0;
-            own[1] += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
-            own[2] += count != 0;
-            own[3] += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
-            own[4] += !mask && i == FLOE_CONTEXT_LONGEST_SYMBOL ? count : 0;
-            own[5] += mask ? 0 : count;
+            v[ENTROPY] -= count ? count * floe_ans_log2(count) : 0;
+            v[RAW] += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
+            v[USED] += count != 0;
+            v[LARGE] += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
+            v[LONGEST] += !mask && i == FLOE_CONTEXT_LONGEST_SYMBOL ? count : 0;
+            v[CODES] += mask ? 0 : count;
         }
         total = __reduce_add_sync(FLOE_ALL_LANES, total);
-        own[0] += floe_lane() == 0 && total ? total * floe_ans_log2(total) : 0;
+        v[ENTROPY] += floe_lane() == 0 && total ? total * floe_ans_log2(total) : 0;
     }
-#pragma unroll
-    for (uint32_t k = 0; k < 6; k++) {
-        const unsigned long long sum = floe_warp_sum(own[k]);
-        if (floe_lane() == 0)
-            atomicAdd(&sums[k], sum);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        to->entropy = sums[0];
-        to->raw = sums[1];
-        to->used = sums[2];
-        to->large = sums[3];
-        to->longest = sums[4];
-        to->ncodes = sums[5];
-        to->lanes = 0;
-    }
+    floe_block_sums(v, sums, WARPS);
+    if (threadIdx.x == 0)
+        *to = {v[ENTROPY], v[RAW], v[USED], v[LARGE], v[LONGEST], v[CODES], lanes};
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */

@@ -75,16 +75,12 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     }
 }
 
-/* By a block. Returns lanes of busy chunks. */
-FLOE_DEV unsigned long long leave_out_zeros(const floe_context_job &job, const floe_context_dev_grid &g,
-                                            uint32_t *counts)
+/* Takes the masks of chunks that are all 0 out of the counts. Returns how many lanes the other chunks have. By a block. */
+FLOE_DEV uint64_t leave_out_zeros(const floe_context_job &job, const floe_context_dev_grid &g, uint32_t *counts)
 {
-    __shared__ unsigned long long sum;
+    __shared__ unsigned long long sums[MOST_WARPS];
     unsigned long long lanes = 0;
     uint32_t nempty = 0;
-    if (threadIdx.x == 0)
-        sum = 0;
-    __syncthreads();
     for (uint32_t i = threadIdx.x; i < g.nchunks; i += blockDim.x) {
         const floe_context_chunk c = floe_context_chunk_of(&g.grid, i);
         lanes += job.busy[g.first + i] ? c.lanes : 0;
@@ -92,12 +88,10 @@ FLOE_DEV unsigned long long leave_out_zeros(const floe_context_job &job, const f
     }
     if (nempty)
         atomicSub(counts, nempty);
-    if (lanes)
-        atomicAdd(&sum, lanes);
-    __syncthreads();
-    return sum;
+    return floe_block_sum(lanes, sums, MOST_WARPS);
 }
 
+/* A block a grid. */
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     context_tally_kernel(const __grid_constant__ floe_context_job job, floe_context_tally *tallies)
 {
@@ -107,10 +101,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
         return;
     const floe_context_dev_grid &g = job.grids[i];
     uint32_t *counts = job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS;
-    const unsigned long long lanes = job.busy ? leave_out_zeros(job, g, counts) : 0;
-    context_tally<MOST_WARPS>(counts, floe_context_values(&g.spec), tallies + i);
-    if (threadIdx.x == 0)
-        tallies[i].lanes = lanes;
+    const uint64_t lanes = job.busy ? leave_out_zeros(job, g, counts) : 0;
+    context_tally<MOST_WARPS>(counts, floe_context_values(&g.spec), lanes, tallies + i);
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
@@ -191,12 +183,10 @@ FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, cons
     for (uint32_t step = (n + walk.lanes - 1) / walk.lanes; step-- > 0;) {
         const uint32_t k = step * walk.lanes + floe_lane();
         const bool active = walk.mine() && k < n;
-        const listed v = walk.value_of(w, walk.list[active ? k : 0]);
-        const int32_t code = walk.codes()[v.code];
-        const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
-        const uint32_t symbol = floe_context_symbol(size, sign ^ v.flip);
-        floe_ans_write_raw(out, floe_context_raw(size, sign), active ? floe_context_nraw(symbol) : 0);
-        floe_ans_write(out, active, symbols[token_of_value(v.context, active ? symbol : 0)], FLOE_CONTEXT_VALUE_BITS);
+        const value_symbol v = symbol_of(walk, w, walk.list[active ? k : 0]);
+        const uint32_t symbol = active ? v.symbol : 0;
+        floe_ans_write_raw(out, floe_context_raw(v.size, v.negative), floe_context_nraw(symbol));
+        floe_ans_write(out, active, symbols[token_of_value(v.context, symbol)], FLOE_CONTEXT_VALUE_BITS);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Details of steps <-> codes in records: a block does cells of a step, a thread some of one row, of which a record has one or more. */
+/* Details of steps <-> codes in records. A block owns cells of one step, a thread some cells of one row; a record has one cell or more. */
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
@@ -15,42 +15,45 @@ enum {
     BLOCKS = 16,                            /* of a processor, at most, for a step */
     AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* of these, at least */
     EACH = 4,                               /* cells of a thread, whose details are loaded together */
-    STEPS = 8,                              /* of a launch, at most; their steps of bands and classes */
-    TABLE = 256,
-    FEW = 4 /* classes that most steps have at most: loops over them are made shorter */
+    STEPS = 8,                              /* of a launch, at most */
+    TABLE = 256,                            /* quantization steps of a launch, at most: of each band and class */
+    FEW = 4 /* classes that steps along up to two axes have: for them kernels with shorter loops are compiled */
 };
 
-/* A step: cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
+/* A step, whose rows of cells are whole records. */
 struct step_codes {
     floe_real *array;
     uint8_t *records;
     unsigned long long *largest;
     floe_wavelet_means *means;
-    uint32_t block, nrows, ncells;     /* block: the first one; ncells: all of them */
-    uint32_t length, lanes, ntasks;    /* of a row: cells, and lanes that do EACH in a task; ntasks: of all rows */
-    floe_divisor pieces, planes, rows; /* tasks of a row; rows of a plane of the step's, and of all planes */
-    uint32_t stride[FLOE_INTERP_RANK]; /* of the array: from a mean to the next */
-    uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
-    uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
-    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step, and */
-    uint32_t last;                                           /* along the last one */
+    uint32_t block;                       /* its first block */
+    uint32_t nrows, ncells;               /* rows that have details, and cells that have records */
+    uint32_t length, lanes, ntasks;       /* cells of a row; lanes of a task, which do EACH cells; tasks of all rows */
+    floe_divisor pieces, planes, rows;    /* tasks of a row; rows of the two axes before it, and of the one before it */
+    uint32_t coarse[FLOE_INTERP_RANK];    /* means along each axis */
+    uint32_t stride[FLOE_INTERP_RANK];    /* from a mean to the next, in the array */
+    uint32_t nclasses, width;             /* width: bytes of a code */
+    uint32_t offset[FLOE_INTERP_CLASSES]; /* from a mean to each class's detail, in the array */
+    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
+    uint32_t last;                                           /* details along the array's last axis */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     uint32_t nbands, begin[FLOE_WAVELET_DEV_BANDS];
-    uint32_t table; /* where it begins in the launch's: steps of each band and class */
+    uint32_t table; /* where its quantization steps begin in those of the launch */
 };
 
+/* A launch. */
 struct coding {
     const uint32_t *status;
-    uint32_t nsteps, axis, nclasses; /* nclasses: the most of any step */
+    uint32_t nsteps, axis, nclasses; /* axis: of bands; nclasses: the most of any step */
     bool in_place;
     step_codes step[STEPS];
     double table[TABLE];
 };
 static_assert(sizeof(coding) <= 4096, "parameters of a kernel");
 
-/* A block's part of a step: tasks first, first + far, .. of a thread. */
+/* What a thread does of a step: tasks first, first + apart, .. */
 struct share {
-    uint32_t step, first, far;
+    uint32_t step, first, apart;
 };
 
 FLOE_DEV share share_of(const coding &k)
@@ -63,7 +66,7 @@ FLOE_DEV share share_of(const coding &k)
     return {i, (blockIdx.x - begin) * ntasks + threadIdx.x / k.step[i].lanes, (end - begin) * ntasks};
 }
 
-/* Steps, and one by each of them. */
+/* Quantization steps of each band and class of a step, and their inverses. In shared memory. */
 struct factors {
     floe_real step[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES], inverse[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES];
 };
@@ -79,11 +82,13 @@ FLOE_DEV void load_factors(const coding &k, const step_codes &s, factors &f)
     __syncthreads();
 }
 
-/* A task: cells `first`, first + lanes, .. of a row. Classes with details, of a cell that has one along the last axis, or not. */
+/* A thread's part of a row: cells `first`, first + lanes, .. */
 struct task {
-    uint32_t at, index; /* of the row's first mean, and cell */
-    uint32_t table;     /* of its band, from the step's on */
-    uint32_t first, with_last, without_last;
+    uint32_t at, index; /* the row's first mean in the array; the number of its first cell */
+    uint32_t table;     /* where the quantization steps of its band begin in factors */
+    uint32_t first;
+    uint32_t with_last,
+        without_last; /* classes with a detail, of cells that have details along the last axis and others */
 };
 
 FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
@@ -133,12 +138,11 @@ FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
     return t;
 }
 
-/* A cell: which of its classes have a detail. */
 struct cell {
-    uint32_t at, classes; /* at: of its mean */
+    uint32_t at, classes; /* its mean in the array; the classes that have a detail */
 };
 
-/* Cell e of a task's. there: it has a record. */
+/* Cell number e of a task. there: it has a record. */
 FLOE_DEV cell cell_of(const step_codes &s, const task &t, uint32_t e, bool &there)
 {
     const uint32_t x = t.first + e * s.lanes;
@@ -163,7 +167,7 @@ template <uint32_t CLASSES> FLOE_DEV void load_details(const step_codes &s, cons
 template <uint32_t CLASSES, class WHAT>
 FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine, WHAT what)
 {
-    for (uint32_t i = mine.first; i < s.ntasks; i += mine.far) {
+    for (uint32_t i = mine.first; i < s.ntasks; i += mine.apart) {
         const task t = task_of(k, s, i);
         cell c[EACH];
         floe_real w[EACH][CLASSES];
@@ -182,7 +186,8 @@ FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine,
 
 /* ---- the largest ------------------------------------------------------------------------------------------------------- */
 
-/* Quotients are made of what may be larger than the largest so far alone. */
+/* The largest magnitude of all details, in quantization steps. Divisions take long: only what may be larger than the largest so far is
+ * divided. */
 template <uint32_t CLASSES>
 __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1)
     wavelet_largest_kernel(const __grid_constant__ coding k)
@@ -212,8 +217,14 @@ __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-/* By a block. */
-FLOE_DEV void add_means(const int32_t *sum, const int32_t *count, floe_wavelet_means *to)
+/* Of the codes of a thread: those that are as large as they may be; and by magnitude, how far values are off, and how many there are. */
+struct coded {
+    int32_t sum[FLOE_WAVELET_SHIFTS], count[FLOE_WAVELET_SHIFTS];
+    uint32_t cuts;
+};
+
+/* Adds the sums over a block. One after another: all at once take more registers than there are. */
+FLOE_DEV void add_means(const coded &own, floe_wavelet_means *to)
 {
     enum { ALL = 2 * FLOE_WAVELET_SHIFTS };
     static_assert(sizeof *to == ALL * sizeof(unsigned long long), "sums, then counts");
@@ -223,8 +234,8 @@ FLOE_DEV void add_means(const int32_t *sum, const int32_t *count, floe_wavelet_m
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < ALL; k++) {
-        const int64_t own = k < FLOE_WAVELET_SHIFTS ? sum[k] : count[k - FLOE_WAVELET_SHIFTS];
-        const unsigned long long v = floe_warp_sum((unsigned long long)own);
+        const int64_t mine = k < FLOE_WAVELET_SHIFTS ? own.sum[k] : own.count[k - FLOE_WAVELET_SHIFTS];
+        const unsigned long long v = floe_warp_sum((unsigned long long)mine);
         if (floe_lane() == 0 && v)
             atomicAdd(all + k, v);
     }
@@ -257,12 +268,6 @@ FLOE_DEV void load_codes(const void *from, uint32_t nbytes, uint64_t *lo, uint64
     }
     }
 }
-
-/* Of codes that are as large as they may be, how many; and how far values are off. */
-struct coded {
-    int32_t sum[FLOE_WAVELET_SHIFTS], count[FLOE_WAVELET_SHIFTS];
-    uint32_t cuts;
-};
 
 template <uint32_t WIDTH, uint32_t CLASSES>
 FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, uint32_t e, const cell &c,
@@ -300,7 +305,7 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
     each_cell<CLASSES>(k, s, mine, [&](const task &t, uint32_t e, const cell &c, const floe_real(&w)[CLASSES]) {
         encode_cell<WIDTH>(s, f, t, e, c, w, all);
     });
-    add_means(all.sum, all.count, s.means);
+    add_means(all, s.means);
     if (all.cuts)
         atomicAdd(s.largest, (unsigned long long)all.cuts);
 }
@@ -323,7 +328,7 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
         const int32_t units = s.means ? floe_wavelet_shift_of(s.means->sum[n], s.means->count[n]) : s.shift[n];
         shift[n] = FLOE_R(floe_wavelet_shift)(units);
     }
-    for (uint32_t i = mine.first; i < s.ntasks; i += mine.far) {
+    for (uint32_t i = mine.first; i < s.ntasks; i += mine.apart) {
         const task t = task_of(k, s, i);
         cell c[EACH];
         uint64_t codes[EACH][2];
@@ -364,7 +369,7 @@ __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-/* all: cells behind the last row, too, as far as there are records. */
+/* all: as many cells as there are records, with those behind the last row. */
 step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool all)
 {
     const floe_interp_step &s = c.step;
@@ -406,7 +411,7 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     return k;
 }
 
-/* As many steps as there is room for; returns how many. */
+/* A launch of as many steps as it has room for. Returns how many they are. */
 uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding &k, uint32_t *nblocks)
 {
     const uint64_t most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;

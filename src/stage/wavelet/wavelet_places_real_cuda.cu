@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes of small arrays whose points stay in their places. A block takes a part to shared memory that needs no other for several passes:
- * a plane, or the lattice that is left. A thread computes some points of a lifting. Sums are made in the order of wavelet_cpu.c, and
- * cut where that cuts them: at the end of a pass. */
+/*
+ * Passes of small arrays whose points stay in their places. A block takes a part of an array to shared memory that needs no other part
+ * for several passes: a plane, or the lattice that is left. A thread does runs of points of a lifting. Sums are made in the order of
+ * wavelet_cpu.c, and kept finite where it keeps them: at the end of a pass.
+ */
 #include <assert.h>
 #include <floe/floe.h>
 
@@ -15,40 +17,24 @@ namespace
 
 enum {
     THREADS = 256,
-    BLOCKS = 3,   /* of a processor, at least */
+    BLOCKS = 3,   /* on a processor at once, at least */
     LONG_RUN = 8, /* points of a line that a thread does, where there are enough */
     SHORT_RUN = 2,
-    ROOM = 32768, /* bytes of a part */
+    ROOM = 32768, /* bytes of a part, at most */
     MOST = ROOM / (int)sizeof(floe_real),
-    LEAST_POINTS = 2048, /* of a part, where less of an axis will do */
+    LEAST_POINTS = 2048, /* of a part, if it need not have all of an axis */
     PASSES = 16,         /* of a launch, at most */
     EACH = 8             /* values that a thread loads together */
 };
 
-typedef floe_wavelet_lifting bank;
-
-struct banks {
-    bank of[FLOE_WAVELET_BANKS];
-};
-
-constexpr banks make_banks()
-{
-    banks b = {};
-    for (int i = 0; i < FLOE_WAVELET_BANKS; i++)
-        b.of[i] = floe_wavelet_banks[i];
-    return b;
-}
-
-__constant__ const banks all_banks = make_banks();
-
 /* Lengths of liftings that lift_by_taps has. */
 constexpr bool is_length(uint32_t ntaps) { return ntaps <= 4 || ntaps == 6 || ntaps == FLOE_WAVELET_TAPS; }
 
-/* Last are evens, so that what undoes a bank begins with them, which it scales. */
+/* The last lifting of each bank is of evens, so that undoing it begins with them: it scales them on the way. */
 constexpr bool all_are_known()
 {
     bool good = true;
-    for (const bank &b : floe_wavelet_banks) {
+    for (const floe_wavelet_lifting &b : floe_wavelet_banks) {
         good = good && !b.lift[b.nlifts - 1].to_odd;
         for (uint32_t i = 0; i < b.nlifts; i++)
             good = good && is_length(b.lift[i].ntaps);
@@ -57,103 +43,95 @@ constexpr bool all_are_known()
 }
 static_assert(all_are_known(), "else taps are to be scaled, or a length is to be added");
 
-/* Passes first .. end of an array, whose parts have so many points of their lattice along each axis. nparts 0: lifting `number` of one pass,
- * of lines that are longer than a part may be. */
+/* Passes first .. end - 1 of an array, which a launch does. Where lines are longer than a part may be, it is lifting `number` of one pass. */
 struct group {
-    uint32_t first, end, number, nparts, extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK];
+    uint32_t first, end, number;
+    uint32_t nparts;                                            /* 0: lines are too long for parts */
+    uint32_t extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK]; /* points of a part, and parts, along each axis */
 };
 
-struct arrays {
-    uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK], n, least; /* least: points of a part */
-    bool inverse;
-    const uint32_t *status;
-    floe_wavelet_dev_place at[FLOE_WAVELET_DEV_ARRAYS];
-    group groups[FLOE_WAVELET_DEV_ARRAYS]; /* of this launch */
-};
-
-/* Where points are. */
+/* Points along each axis, and from one to the next. */
 struct box {
-    floe_real *at;
     uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
 };
 
-/* How a point near an end is predicted from one side: evens from number `first` on. */
+struct lift {
+    int32_t first, ntaps;
+    bool to_odd;
+    floe_real weight[FLOE_WAVELET_TAPS]; /* as they are added */
+};
+
+/* The liftings of a bank, in the order in which they are done, and the factor of evens before or after them. */
+struct bank {
+    uint32_t nlifts;
+    floe_real scale;
+    lift lifts[FLOE_WAVELET_LIFTS];
+};
+
+/* A launch: n arrays of one shape. */
+struct arrays {
+    box all;           /* of an array */
+    uint32_t n, least; /* least: points of a part */
+    bool inverse;
+    const uint32_t *status;
+    floe_wavelet_dev_place at[FLOE_WAVELET_DEV_ARRAYS];
+    bank banks[FLOE_WAVELET_DEV_ARRAYS];
+    group groups[FLOE_WAVELET_DEV_ARRAYS];
+};
+static_assert(sizeof(arrays) <= 4096, "parameters of a kernel");
+
+/* How a point near an end is predicted from one side: by `count` evens from number `first` on. */
 enum { ENDS = 4 };
 struct one_sided {
     int32_t first, count;
     floe_real weight[ENDS];
 };
 
-/* Points of a pass. */
+/* The lines of a pass. */
 struct points {
-    uint32_t axis, n, step; /* of a line; step: from a point to the next */
-    uint32_t stride[FLOE_INTERP_RANK];
-    floe_divisor extent[FLOE_INTERP_RANK]; /* 1 along the line */
+    uint32_t axis, n, step;                /* points of a line; step: from one to the next */
+    uint32_t stride[FLOE_INTERP_RANK];     /* from a line to the next */
+    floe_divisor extent[FLOE_INTERP_RANK]; /* lines along each axis; along their own 1 */
 };
 
-/* Weights are signed. */
-struct lift {
-    int32_t first, ntaps;
-    bool to_odd;
-    floe_real weight[FLOE_WAVELET_TAPS];
-};
-
-/* A part of a group: its own room, the same points in the array, and where they come from. */
+/* A part of an array, and a copy of its points in shared memory. */
 struct part {
-    box own, all, from;
-    floe_divisor shape[FLOE_INTERP_RANK]; /* of each */
+    const floe_real *from;                /* its first point, in the array that it is read from */
+    floe_real *to;                        /* and in that it is written to */
+    uint32_t stride[FLOE_INTERP_RANK];    /* in both arrays */
+    box own;                              /* the copy */
+    floe_divisor shape[FLOE_INTERP_RANK]; /* points along each axis */
 };
 
-FLOE_DEV void find_part(const arrays &s, const floe_wavelet_dev_place &p, const group &g, uint32_t number,
-                        floe_real *cells, part &r)
+/* By a thread. */
+FLOE_DEV void find_part(const arrays &s, const floe_wavelet_dev_place &p, const group &g, uint32_t number, part &r)
 {
     const uint8_t *depth = p.pass[g.first].depth;
     uint32_t stride = 1, place = 0;
     FLOE_NO_UNROLL
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
-        const uint32_t i = number % g.parts[a], n = ((s.shape[a] - 1) >> depth[a]) + 1, lo = i * g.extent[a],
+        const uint32_t i = number % g.parts[a], n = ((s.all.shape[a] - 1) >> depth[a]) + 1, lo = i * g.extent[a],
                        own = min(g.extent[a], n - lo);
         number /= g.parts[a];
         r.own.shape[a] = own;
         r.own.stride[a] = stride;
-        r.all.stride[a] = r.from.stride[a] = s.stride[a] << depth[a];
-        place += lo * r.all.stride[a];
+        r.stride[a] = s.all.stride[a] << depth[a];
+        r.shape[a] = floe_divisor_of(own);
+        place += lo * r.stride[a];
         stride *= a == FLOE_INTERP_RANK - 1 ? own | 1 /* for banks of shared memory */ : own;
     }
-    r.own.at = cells;
-    r.all.at = (floe_real *)p.array + place;
-    r.from.at = p.from && g.first == 0 ? (floe_real *)p.from + place : r.all.at;
+    r.to = (floe_real *)p.array + place;
+    r.from = p.from && g.first == 0 ? (const floe_real *)p.from + place : r.to;
 }
 
-/* What a block finds once. */
+/* What a block finds once, in shared memory. */
 struct common {
     part r;
-    uint32_t nlifts;
-    lift lifts[FLOE_WAVELET_LIFTS]; /* in the order in which they are done */
-    floe_real scale, unscale;
     points of[PASSES];
     one_sided ends[PASSES][FLOE_WAVELET_SIDED];
 };
 
-/* By a block. */
-FLOE_DEV void load_bank(uint32_t number, bool inverse, common &c)
-{
-    const bank &b = all_banks.of[number];
-    const uint32_t k = threadIdx.x / FLOE_WAVELET_TAPS, tap = threadIdx.x % FLOE_WAVELET_TAPS;
-    if (k < b.nlifts) {
-        const floe_wavelet_lift &l = b.lift[inverse ? b.nlifts - 1 - k : k];
-        lift &to = c.lifts[k];
-        to.weight[tap] = (floe_real)(inverse ? -l.weight[tap] : l.weight[tap]);
-        to.first = l.first;
-        to.ntaps = (int32_t)l.ntaps;
-        to.to_odd = l.to_odd;
-    }
-    c.nlifts = b.nlifts;
-    c.scale = (floe_real)b.scale;
-    c.unscale = (floe_real)b.unscale;
-}
-
-/* Along axis a of a box whose points are 2^depth0 apart. */
+/* What a pass has along axis a of a box, whose points are 2^depth0 apart. */
 FLOE_DEV void find_points(const box &x, const uint8_t *depth0, const floe_wavelet_dev_pass_at &pass, uint32_t a,
                           points &to)
 {
@@ -167,7 +145,7 @@ FLOE_DEV void find_points(const box &x, const uint8_t *depth0, const floe_wavele
     }
 }
 
-/* End k of lines of n points, by floe_wavelet_one_sided. */
+/* How end k of lines of n points is predicted: floe_wavelet_one_sided. */
 FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
 {
     const int32_t evens = (int32_t)(n - n / 2),
@@ -183,50 +161,49 @@ FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
         to.weight[e] = (floe_real)(inverse ? w[e] : -w[e]);
 }
 
-/* By a block, for passes of a group: some threads find points, others ends. */
+/* What the passes of a group have in a box, whose points are 2^depth0 apart. By a block: some threads find points, others ends. */
 FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const box &x, const uint8_t *depth0,
                           bool inverse, common &c)
 {
     const uint32_t npasses = g.end - g.first, i = threadIdx.x, a = i % FLOE_INTERP_RANK, end = i - THREADS / 2,
                    pass = i < THREADS / 2 ? i / FLOE_INTERP_RANK : end / FLOE_WAVELET_SIDED;
     const floe_wavelet_dev_pass_at &at = p.pass[g.first + min(pass, npasses - 1)];
-    load_bank(p.bank, inverse, c);
     if (i < THREADS / 2 && pass < npasses)
         find_points(x, depth0, at, a, c.of[pass]);
-    else if (i < THREADS / 2 && pass == npasses)
-        c.r.shape[a] = floe_divisor_of(x.shape[a]);
     else if (i >= THREADS / 2 && pass < npasses && p.one_sided >> at.axis & 1)
         find_end(((x.shape[at.axis] - 1) >> (at.depth[at.axis] - depth0[at.axis])) + 1,
                  (int32_t)(end % FLOE_WAVELET_SIDED), inverse, c.ends[pass][end % FLOE_WAVELET_SIDED]);
     __syncthreads();
 }
-static_assert((PASSES + 1) * FLOE_INTERP_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
+static_assert(PASSES * FLOE_INTERP_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
               "a thread for each");
 
-/* A lifting of a pass. A copy of what is in shared memory: it stays in registers although points are stored there. */
+/* A lifting of a pass. It holds copies of what is in shared memory, so that these stay in registers while points are stored there. */
 struct lifting {
     points p;
     lift l;
-    int32_t count, run; /* points of the parity, of a line; those that follow each other that a task does */
+    int32_t count, run; /* points of the parity in a line; those side by side that a task does */
     uint32_t ntasks;
     const one_sided *ends;   /* NULL: none */
     floe_real before, after; /* factors of the points */
-    bool last;               /* of the pass, for these points */
+    bool last;               /* no later lifting of the pass changes these points */
 };
 
-FLOE_DEV lifting lifting_of(const common &c, uint32_t sides, uint32_t pass, uint32_t number, bool inverse)
+/* sides: bit a: ends along axis a are predicted from one side. */
+FLOE_DEV lifting lifting_of(const bank &b, const common &c, uint32_t sides, uint32_t pass, uint32_t number,
+                            bool inverse)
 {
     lifting t = {};
-    t.l = c.lifts[number];
+    t.l = b.lifts[number];
     t.p = c.of[pass];
     t.count = (int32_t)(t.l.to_odd ? t.p.n / 2 : t.p.n - t.p.n / 2);
     const uint32_t nlines = t.p.extent[0].by * t.p.extent[1].by * t.p.extent[2].by * t.p.extent[3].by;
     t.run = nlines * (uint32_t)t.count >= LONG_RUN * THREADS ? LONG_RUN : SHORT_RUN;
     t.ntasks = nlines * (((uint32_t)t.count - 1) / (uint32_t)t.run + 1);
-    t.last = number + 2 >= c.nlifts; /* parities take turns */
-    t.before = inverse && number == 0 ? c.unscale : 1;
-    t.after = t.last && !inverse && !t.l.to_odd ? c.scale : 1;
-    if ((sides >> t.p.axis & 1) && number == (inverse ? c.nlifts - 1 : 0))
+    t.last = number + 2 >= b.nlifts; /* parities take turns */
+    t.before = inverse && number == 0 ? b.scale : 1;
+    t.after = t.last && !inverse && !t.l.to_odd ? b.scale : 1;
+    if ((sides >> t.p.axis & 1) && number == (inverse ? b.nlifts - 1 : 0))
         t.ends = c.ends[pass];
     return t;
 }
@@ -237,7 +214,7 @@ FLOE_DEV void store(const lifting &t, floe_real *to, floe_real sum)
     *to = t.last ? FLOE_R(floe_wavelet_finite)(sum) : sum;
 }
 
-/* Point i, predicted from one side. */
+/* Adds to the sum of point i what predicts it from one side. */
 FLOE_DEV floe_real add_end_taps(const lifting &t, const floe_real *line, int32_t i, floe_real sum)
 {
     const int32_t evens = (int32_t)(t.p.n - t.p.n / 2);
@@ -249,7 +226,7 @@ FLOE_DEV floe_real add_end_taps(const lifting &t, const floe_real *line, int32_t
     return sum;
 }
 
-/* Points i .. i + count - 1, at most RUN: what they are made of is loaded once for all of them. */
+/* Lifts points i .. i + count - 1 of a line, at most RUN: the points around them are loaded once for all of them. */
 template <int32_t RUN, int32_t NTAPS>
 FLOE_DEV void lift_run(const lifting &t, floe_real *line, int32_t i, int32_t count)
 {
@@ -320,14 +297,14 @@ FLOE_DEV void lift_tasks(const lifting &t, floe_real *array, uint32_t first, uin
         lift_by_taps<SHORT_RUN>(t, array, first, step);
 }
 
-FLOE_DEV void copy(const part &r, const box &from, const box &to)
+/* Copies the points of a part. By a block. */
+FLOE_DEV void copy(const part &r, const floe_real *from, const uint32_t *from_strides, floe_real *to,
+                   const uint32_t *to_strides)
 {
     const floe_divisor shape[] = {r.shape[0], r.shape[1], r.shape[2], r.shape[3]};
-    const uint32_t stride[] = {from.stride[0], from.stride[1], from.stride[2], from.stride[3]},
-                   to_stride[] = {to.stride[0], to.stride[1], to.stride[2], to.stride[3]},
+    const uint32_t stride[] = {from_strides[0], from_strides[1], from_strides[2], from_strides[3]},
+                   to_stride[] = {to_strides[0], to_strides[1], to_strides[2], to_strides[3]},
                    n = shape[0].by * shape[1].by * shape[2].by * shape[3].by;
-    const floe_real *source = from.at;
-    floe_real *place = to.at;
     for (uint32_t first = threadIdx.x; first < n; first += EACH * THREADS) {
         floe_real v[EACH];
         uint32_t at_to[EACH];
@@ -342,16 +319,17 @@ FLOE_DEV void copy(const part &r, const box &from, const box &to)
                 at += digit * stride[a];
                 at_to[k] += digit * to_stride[a];
             }
-            v[k] = there ? source[at] : 0;
+            v[k] = there ? from[at] : 0;
         }
 #pragma unroll
         for (uint32_t k = 0; k < EACH; k++)
             if (first + k * THREADS < n)
-                place[at_to[k]] = v[k];
+                to[at_to[k]] = v[k];
     }
 }
 
-/* PARTS: of groups that have parts; else of those of one lifting of long lines. */
+/* Blocks are dealt to the arrays in turn. PARTS: a block does a part of a group; otherwise the blocks of an array share a lifting of long
+ * lines. Arrays with a group of the other sort are left out. */
 template <bool PARTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const __grid_constant__ arrays s)
 {
@@ -364,57 +342,64 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const _
         return;
     if constexpr (!PARTS) {
         const uint8_t none[FLOE_INTERP_RANK] = {};
-        box all = {(floe_real *)p.array, {}, {}};
-#pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            all.shape[a] = s.shape[a];
-            all.stride[a] = s.stride[a];
-        }
-        find_common(p, g, all, none, s.inverse, c);
-        lift_tasks(lifting_of(c, p.one_sided, 0, g.number, s.inverse), all.at, number * THREADS + threadIdx.x,
-                   gridDim.x / s.n * THREADS);
+        find_common(p, g, s.all, none, s.inverse, c);
+        lift_tasks(lifting_of(s.banks[k], c, p.one_sided, 0, g.number, s.inverse), (floe_real *)p.array,
+                   number * THREADS + threadIdx.x, gridDim.x / s.n * THREADS);
     } else {
+        const uint32_t nlifts = s.banks[k].nlifts;
         if (threadIdx.x == 0)
-            find_part(s, p, g, number, cells, c.r);
+            find_part(s, p, g, number, c.r);
         __syncthreads();
         find_common(p, g, c.r.own, p.pass[g.first].depth, s.inverse, c);
-        copy(c.r, c.r.from, c.r.own);
+        copy(c.r, c.r.from, c.r.stride, cells, c.r.own.stride);
         FLOE_NO_UNROLL
-        for (uint32_t i = 0; i < (g.end - g.first) * c.nlifts; i++) {
-            const uint32_t pass = i / c.nlifts;
+        for (uint32_t i = 0; i < (g.end - g.first) * nlifts; i++) {
+            const uint32_t done = i / nlifts, pass = s.inverse ? g.end - g.first - 1 - done : done;
             __syncthreads();
-            lift_tasks(
-                lifting_of(c, p.one_sided, s.inverse ? g.end - g.first - 1 - pass : pass, i % c.nlifts, s.inverse),
-                cells, threadIdx.x, THREADS);
+            lift_tasks(lifting_of(s.banks[k], c, p.one_sided, pass, i % nlifts, s.inverse), cells, threadIdx.x,
+                       THREADS);
         }
         __syncthreads();
-        copy(c.r, c.r.own, c.r.all);
+        copy(c.r, cells, c.r.own.stride, c.r.to, c.r.stride);
     }
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-uint32_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
+bank bank_of(const floe_wavelet_lifting &b, bool inverse)
 {
-    return ((s.shape[axis] - 1) >> pass.depth[axis]) + 1;
+    bank to = {b.nlifts, (floe_real)(inverse ? b.unscale : b.scale), {}};
+    for (uint32_t k = 0; k < b.nlifts; k++) {
+        const floe_wavelet_lift &l = b.lift[inverse ? b.nlifts - 1 - k : k];
+        to.lifts[k] = {l.first, (int32_t)l.ntaps, l.to_odd, {}};
+        for (uint32_t tap = 0; tap < FLOE_WAVELET_TAPS; tap++)
+            to.lifts[k].weight[tap] = (floe_real)(inverse ? -l.weight[tap] : l.weight[tap]);
+    }
+    return to;
 }
 
-/* In shared memory. */
+/* Points along an axis of the lattice on which a pass is done. */
+uint32_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
+{
+    return ((s.all.shape[axis] - 1) >> pass.depth[axis]) + 1;
+}
+
+/* Places in shared memory for these points: an odd number for a row, so that columns lie in different banks. */
 uint32_t room_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
 {
     return axis == FLOE_INTERP_RANK - 1 ? points_of(s, pass, axis) | 1 : points_of(s, pass, axis);
 }
 
-/* Whether axes that a part has not wholly are as far apart as where it begins. */
-bool is_with(const floe_wavelet_dev_pass_at &begin, const floe_wavelet_dev_pass_at &pass, uint32_t axes)
+/* Whether a pass has the lattice of the group's first pass along the axes of which parts have only some points: all but `axes`. */
+bool is_on_lattice(const floe_wavelet_dev_pass_at &begin, const floe_wavelet_dev_pass_at &pass, uint32_t axes)
 {
-    bool with = true;
+    bool same = true;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        with = with && (axes >> a & 1 || pass.depth[a] == begin.depth[a]);
-    return with;
+        same = same && (axes >> a & 1 || pass.depth[a] == begin.depth[a]);
+    return same;
 }
 
-/* As many passes from `first` on as a part can have, with all of their axes. */
+/* As many passes from `first` on as fit a part, which has the axes of all of them wholly. */
 group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
 {
     const floe_wavelet_dev_pass_at &begin = p.pass[first];
@@ -424,7 +409,7 @@ group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
     for (; g.end < p.npasses && g.end - first < PASSES; g.end++) {
         const uint32_t axis = p.pass[g.end].axis, more = axes | 1u << axis;
         const uint64_t n = axes >> axis & 1 ? points : points * room_of(s, begin, axis);
-        if (n > MOST || !is_with(begin, p.pass[g.end], more))
+        if (n > MOST || !is_on_lattice(begin, p.pass[g.end], more))
             break;
         axes = more;
         points = n;
@@ -448,7 +433,7 @@ group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
     return g;
 }
 
-/* Launch number `launch` of an array: as if all of its passes were done forward. False where it has no more. */
+/* The group of an array in launch number `launch`, counted forward. False, and an empty group, if the array has no such launch. */
 bool find_group(const arrays &s, const floe_wavelet_dev_place &p, uint32_t launch, group *g)
 {
     *g = {};
@@ -474,15 +459,18 @@ uint32_t count_launches(const arrays &s, const floe_wavelet_dev_place &p)
     return n;
 }
 
-uint64_t count_points(const arrays &s) { return (uint64_t)s.shape[0] * s.shape[1] * s.shape[2] * s.shape[3]; }
+uint64_t count_points(const arrays &s)
+{
+    return (uint64_t)s.all.shape[0] * s.all.shape[1] * s.all.shape[2] * s.all.shape[3];
+}
 
-/* Threads for runs of a lifting's points: half of those of the array, at most. */
+/* A part each; or threads for all runs of a lifting, which has half of the array's points at most. */
 uint32_t nblocks_of(const arrays &s, const group &g)
 {
     return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(count_points(s), 2 * LONG_RUN * THREADS);
 }
 
-/* Where no part reads what the array begins with. */
+/* Copies what the array begins with, unless the parts of its first launch read it. */
 int begin_array(const arrays &s, floe_wavelet_dev_place &p, void *stream)
 {
     group g;
@@ -500,9 +488,9 @@ int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *str
 {
     arrays s = {};
     uint32_t stride = 1, counts[FLOE_WAVELET_DEV_ARRAYS], most = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.shape[a]) {
-        s.shape[a] = (uint32_t)p->shape[a];
-        s.stride[a] = stride;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.all.shape[a]) {
+        s.all.shape[a] = (uint32_t)p->shape[a];
+        s.all.stride[a] = stride;
     }
     s.n = p->n;
     s.inverse = p->inverse;
@@ -511,6 +499,7 @@ int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *str
         floe_min64(count_points(s) * s.n / (BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors), MOST), LEAST_POINTS);
     for (uint32_t k = 0; k < p->n; k++) {
         s.at[k] = p->at[k];
+        s.banks[k] = bank_of(floe_wavelet_banks[p->at[k].bank], s.inverse);
         if (const int failed = begin_array(s, s.at[k], stream))
             return failed;
         counts[k] = count_launches(s, s.at[k]);

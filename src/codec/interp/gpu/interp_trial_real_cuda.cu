@@ -374,7 +374,7 @@ __global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
     interp_tally_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
     floe_dev_begin();
-    context_tally<TALLY_WARPS>(job.counts + (uint64_t)blockIdx.x * FLOE_CONTEXT_COUNTS, job.nvalues,
+    context_tally<TALLY_WARPS>(job.counts + (uint64_t)blockIdx.x * FLOE_CONTEXT_COUNTS, job.nvalues, 0,
                                job.found->tallies + blockIdx.x);
 }
 
