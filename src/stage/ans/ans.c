@@ -25,7 +25,8 @@ void floe_ans_table_write(const uint16_t *freq, const uint8_t *code, uint32_t n,
         floe_write8(to, (uint8_t)pending);
 }
 
-/* Codes of the symbols that occur -> frequencies. False unless just one has the rest, and there is one. */
+/* Codes of the symbols that occur, of which freq is 1 at first, to frequencies. False unless exactly one symbol has the rest, and the others
+ * leave some. */
 static bool read_codes(const uint8_t *codes, uint32_t n, uint32_t bits, uint16_t *freq)
 {
     uint32_t sum = 0, nused = 0, rest = n;
@@ -105,7 +106,7 @@ uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes)
     return (nbits + 31) / 32 * 4 + 2 * (words_of(e) + (words_of(e) & 1));
 }
 
-/* From the lowest bit of a byte on. */
+/* Writes bits, from the lowest one of a byte on. */
 typedef struct bits {
     uint64_t pending;
     uint32_t n; /* less than 32 between calls */
@@ -144,7 +145,7 @@ void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *d
         floe_store16(dst, *w);
 }
 
-/* Zeros follow the end. */
+/* Reads bits; zeros follow the end. */
 static uint32_t get_bits(const uint8_t *src, uint64_t nbytes, uint32_t *at, uint32_t nbits)
 {
     const uint64_t i = *at / 32 * 4, low = i + 4 <= nbytes ? floe_load32(src + i) : 0,
@@ -154,11 +155,11 @@ static uint32_t get_bits(const uint8_t *src, uint64_t nbytes, uint32_t *at, uint
     return (uint32_t)value;
 }
 
-/* Widths, low bits, and zeros up to whole words, behind *at bits, which moves behind them. False where there are no zeros. */
+/* Reads the states from bit *at on: widths, low bits, and zeros up to whole words; moves *at behind them. False if the zeros are none. */
 static bool read_states(floe_ans_decoder *d, uint32_t nlanes, bool words, const uint8_t *src, uint64_t nbytes,
                         uint32_t *at)
 {
-    for (uint32_t i = 0; i < nlanes; i++) /* as long as these are widths */
+    for (uint32_t i = 0; i < nlanes; i++) /* widths for now */
         d->state[i] = get_bits(src, nbytes, at, floe_ans_width_bits(words)) + floe_ans_width_least(words);
     for (uint32_t i = 0; i < nlanes; i++) {
         const uint32_t low = get_bits(src, nbytes, at, floe_ans_low_bits(d->state[i]));
@@ -181,7 +182,8 @@ static bool begin_lanes(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src
     return true;
 }
 
-/* Of older streams: states by 32 bits, of which the first has the pad in bit 31; or, in fewer bytes, no words, and widths without flags. */
+/* Begins a chunk of an older stream. Either each state has 32 bits, and bit 31 of the first says that there is a pad; or there are no words,
+ * and states stand as in newer streams, without flags. */
 static bool begin_unlifted(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
 {
     uint32_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rANS by a warp: a state a lane. docs/format/ans.md. All lanes call everything; `active` shows which of them have something to do. */
+/* rANS by a warp: a lane owns a state. docs/format/ans.md. All lanes call each function; `active`: this one has something to do. */
 #ifndef FLOE_STAGE_ANS_LANES_CUH
 #define FLOE_STAGE_ANS_LANES_CUH
 
@@ -9,7 +9,7 @@
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-/* Words go down from where `at` is: whoever gives the room gives enough. */
+/* A lane's state. Words go down from `at`; the caller gives enough room. */
 struct floe_ans_writer {
     uint32_t state;
     uint16_t *at;
@@ -22,7 +22,7 @@ FLOE_DEV floe_ans_writer floe_ans_writer_of(uint32_t begin, uint16_t *end)
     return {begin, end, begin == FLOE_ANS_LEAST, false};
 }
 
-/* full: of this lane, if it writes something now. */
+/* Lifts all states if one has no room for what its lane writes now. full: whether this one has none. */
 FLOE_DEV void floe_ans_lift(floe_ans_writer &w, bool full)
 {
     if (w.lifted || !__any_sync(FLOE_ALL_LANES, full))
@@ -32,7 +32,7 @@ FLOE_DEV void floe_ans_lift(floe_ans_writer &w, bool full)
     w.lifted = true;
 }
 
-/* The low words of the states of these lanes. */
+/* Writes the low words of these lanes' states. */
 FLOE_DEV void floe_ans_emit(floe_ans_writer &w, uint32_t lanes, uint32_t state)
 {
     w.at -= __popc(lanes);
@@ -49,7 +49,7 @@ FLOE_DEV void floe_ans_write(floe_ans_writer &w, bool active, floe_ans_symbol s,
         w.state = floe_ans_put(full ? w.state >> 16 : w.state, s, bits);
 }
 
-/* nbits: 0 of lanes that have none. */
+/* nbits: 0 if this lane has none. */
 FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbits)
 {
     if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
@@ -61,15 +61,15 @@ FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbit
         w.state = (full ? w.state >> 16 : w.state) << nbits | raw;
 }
 
-/* The part of word i that a field of so many bits from bit `at` on has. */
+/* What a field whose value begins at bit `at` puts into word i of 32 bits. */
 FLOE_DEV uint32_t floe_ans_part(uint32_t i, uint32_t at, uint32_t value)
 {
     const uint64_t field = (uint64_t)value << at % 32;
     return at / 32 == i ? (uint32_t)field : at / 32 + 1 == i ? (uint32_t)(field >> 32) : 0;
 }
 
-/* Flags and states before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. A lane makes
- * the words number lane and lane + 32. */
+/* Writes flags and states before the words that end at `end`, which is aligned to 4 bytes. A lane makes words number lane and lane + 32 of
+ * them. Returns how many bytes the chunk has; they begin at w.at. */
 FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t begin, uint32_t lanes, const uint16_t *end)
 {
     const bool words = w.at != end;
@@ -95,7 +95,7 @@ FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t begin, uint32_t lane
     return 2 * (uint32_t)(end - w.at);
 }
 
-/* Of n words: what their check is made of. */
+/* The sum of floe_ans_check_word over n words. */
 FLOE_DEV uint32_t floe_ans_check_sum(const uint32_t *words, uint32_t n)
 {
     uint32_t sum = 0;
@@ -106,15 +106,15 @@ FLOE_DEV uint32_t floe_ans_check_sum(const uint32_t *words, uint32_t n)
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-/* Words go through a ring in shared memory, a slab at a time: that of the next word and the one behind it are there, and one is on its
- * way. */
+/* Words go through a ring in shared memory, a slab at a time. The slab of the next word and the one after it are there; one more is being
+ * loaded. */
 enum { FLOE_ANS_SLAB = 2 * FLOE_WARP, FLOE_ANS_RING = 4 * FLOE_ANS_SLAB, FLOE_ANS_RING_NBYTES = 2 * FLOE_ANS_RING };
 
 struct floe_ans_words {
-    const uint32_t *from; /* two words each */
+    const uint32_t *from; /* pairs of words */
     uint32_t npairs;
-    uint32_t at;    /* word that comes next */
-    uint32_t pause; /* where something else is to be done: a slab begins, or words end */
+    uint32_t at;    /* the next word */
+    uint32_t pause; /* floe_ans_go_on is due at this word: a slab begins, or words end */
     uint16_t *ring; /* aligned to 4 bytes; word i is at i % FLOE_ANS_RING */
 };
 
@@ -123,7 +123,7 @@ struct floe_ans_reader {
     floe_ans_words words;
 };
 
-/* Zeros follow the last word. */
+/* Begins to load a slab; zeros follow the last word. */
 FLOE_DEV void floe_ans_request(const floe_ans_words &w, uint32_t slab)
 {
     const uint32_t i = slab * FLOE_WARP + floe_lane();
@@ -135,7 +135,7 @@ FLOE_DEV void floe_ans_request(const floe_ans_words &w, uint32_t slab)
     floe_copy_async_commit();
 }
 
-/* All slabs but the one that was requested last are there. */
+/* Waits for all slabs but the one that was requested last. */
 FLOE_DEV void floe_ans_wait()
 {
     floe_copy_async_wait_but<1>();
@@ -191,15 +191,15 @@ FLOE_DEV bool floe_ans_begin_lanes(floe_ans_reader &r, uint32_t lanes)
     return good && some == words && (words || !flags);
 }
 
-/* Where reading pauses next. */
+/* The next word at which floe_ans_go_on is due. */
 FLOE_DEV uint32_t floe_ans_pause(const floe_ans_reader &r)
 {
     const uint32_t slab = (r.words.at / FLOE_ANS_SLAB + 1) * FLOE_ANS_SLAB, n = 2 * r.words.npairs;
     return r.begin != FLOE_ANS_LEAST && r.words.at < n ? min(slab, n) : slab;
 }
 
-/* False where these bytes, whole words of 32 bits, are no states. ring: the warp's, until it has read all. begin: FLOE_ANS_BEGIN, or of
- * older streams FLOE_ANS_LEAST. */
+/* Begins to read a chunk; false if it does not begin with states. src is aligned to 4 bytes. ring: FLOE_ANS_RING_NBYTES of the warp, until it
+ * has read all. begin: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST. */
 FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes, const uint8_t *src, uint32_t nbytes,
                              void *ring)
 {
@@ -222,7 +222,7 @@ FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t begin, uint32_t lanes,
     return good;
 }
 
-/* A step reads no more than a slab. With the last word, encoding had lifted the states. */
+/* At a pause: requests the next slab, and takes back the lift of all states behind the last word. A step reads no more than a slab. */
 FLOE_DEV void floe_ans_go_on(floe_ans_reader &r, uint32_t nread)
 {
     floe_ans_words &w = r.words;
@@ -258,7 +258,7 @@ FLOE_DEV void floe_ans_read(floe_ans_reader &r, bool active, uint32_t span, uint
     floe_ans_fill(r, active);
 }
 
-/* nbits: 0 of lanes that have none. */
+/* nbits: 0 if this lane has none. */
 FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
 {
     const uint32_t raw = r.state & ((1u << nbits) - 1);
@@ -267,7 +267,7 @@ FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
     return raw;
 }
 
-/* All words read, none beyond, and all states as encoding began with them. */
+/* Whether all words have been read, and none beyond, and all states are those with which encoding began. */
 FLOE_DEV bool floe_ans_ended(const floe_ans_reader &r)
 {
     return __all_sync(FLOE_ALL_LANES, r.state == r.begin) && r.words.at == 2 * r.words.npairs;

@@ -15,12 +15,12 @@ enum {
     FLOE_ANS_BITS = 12,     /* of a probability, at most */
     FLOE_ANS_SYMBOLS = 128, /* of an alphabet, at most */
     FLOE_ANS_STATE_BITS = 15,
-    FLOE_ANS_LEAST = 1 << FLOE_ANS_STATE_BITS, /* state, while words are left, and what lifts one */
-    FLOE_ANS_MOST = 0x7FFFFFFF,                /* state */
-    FLOE_ANS_BEGIN = 1,     /* with which encoding begins, unless it has to begin with FLOE_ANS_LEAST */
+    FLOE_ANS_LEAST = 1 << FLOE_ANS_STATE_BITS, /* the least state while words are left; lifting a state adds as much */
+    FLOE_ANS_MOST = 0x7FFFFFFF,                /* the largest state */
+    FLOE_ANS_BEGIN = 1,     /* the state with which encoding begins, unless it must begin with FLOE_ANS_LEAST */
     FLOE_ANS_RAW_BITS = 15, /* of one raw number, at most: as many as a state has always */
-    FLOE_ANS_REST = 15,     /* in place of an exponent: the symbol that has what the others leave */
-    /* A chunk begins with flags: whether words follow its states, the first of them is no data, and encoding began with FLOE_ANS_LEAST. */
+    FLOE_ANS_REST = 15,     /* the code of the symbol that has what the others leave */
+    /* Flags with which a chunk begins: words follow its states; the first of them is a pad; encoding began with FLOE_ANS_LEAST. */
     FLOE_ANS_FLAGS = 3,
     FLOE_ANS_WORDS = 1,
     FLOE_ANS_PAD = 2,
@@ -93,7 +93,7 @@ FLOE_HD void floe_ans_normalise(const uint32_t *count, uint32_t n, uint32_t bits
 
 /* ---- states in a chunk: widths of all, then bits below the highest one ---------------------------------------------------- */
 
-/* Of a state where words follow, which is at least FLOE_ANS_LEAST; else of its distance from that with which encoding began. */
+/* How a chunk stores a state: if words follow, the state itself, which is at least FLOE_ANS_LEAST; else its distance from FLOE_ANS_BEGIN. */
 typedef struct floe_ans_stored {
     uint32_t number, width; /* width: bits of number, of which the highest is 1 */
 } floe_ans_stored;
@@ -120,7 +120,7 @@ FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low, bool words)
 
 /* ---- checks ------------------------------------------------------------------------------------------------------------- */
 
-/* What a word adds to the check of bytes: in any order. */
+/* What word number `index` adds to the sum of which a check is made. */
 FLOE_HD uint32_t floe_ans_check_word(uint64_t index, uint32_t word)
 {
     uint32_t h = word + (uint32_t)index * 0x9E3779B1u;
@@ -128,9 +128,9 @@ FLOE_HD uint32_t floe_ans_check_word(uint64_t index, uint32_t word)
     h = (h ^ h >> 13) * 0xC2B2AE35u;
     return h ^ h >> 16;
 }
-/* By the sum over words. */
+/* The check, from the sum over all words. */
 FLOE_HD uint16_t floe_ans_check_of(uint32_t sum) { return (uint16_t)(sum ^ sum >> 16); }
-/* Checks of so many chunks, each of 2^checked of them, the last one of those that are left. */
+/* How many checks so many chunks have, if each is of 2^checked of them. */
 FLOE_HD uint64_t floe_ans_nchecks(uint64_t nchunks, uint32_t checked)
 {
     return floe_ceil_div(nchunks, (uint64_t)1 << checked);
@@ -163,8 +163,8 @@ FLOE_HD uint64_t floe_ans_entropy(const uint32_t *count, uint32_t n)
     return bits;
 }
 
-/* The same of n symbols, and those of the table, by sums over the counts c that are not 0, of which there must be some: how many they
- * are, of c, and of c log2 c. */
+/* The same for an alphabet of n symbols, with the bits of the table. used: how many counts are not 0, at least one; total, logs: the sums of
+ * count and of count * log2(count) over them. */
 FLOE_HD uint64_t floe_ans_cost(uint32_t n, uint64_t used, uint64_t total, uint64_t logs)
 {
     return total * floe_ans_log2(total) - logs + ((n + 6 * used + 8) << 12);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counting finds out is kept for encoding, in items of a token a lane: of each window the symbols of its masks, row by row, then
- * those of its values, as they are dealt. Encoding is a chain of states, and has nothing else to do then but to go through the items from
- * the last one to the first. Where there is no room, it finds the symbols again.
+ * Counting keeps the symbols that it finds, for encoding. An item is a token of each lane. A window has an item for the masks of each row,
+ * then items for its values as they are dealt. Encoding, which is a chain of states, then only goes through the items from the last one to
+ * the first. Where there is no room for items, it finds the symbols again.
  */
 #ifndef FLOE_STAGE_CONTEXT_COUNT_CUH
 #define FLOE_STAGE_CONTEXT_COUNT_CUH
@@ -16,14 +16,14 @@ namespace
 
 /* A token is the number of its symbol among those of all contexts. */
 enum {
-    TOKEN_NONE = 0, /* of a lane that has none: its symbol changes no state */
+    TOKEN_NONE = 0, /* of a lane without a symbol: this one changes no state */
     TOKEN_MASKS = 1,
     TOKEN_VALUES = TOKEN_MASKS + FLOE_CONTEXT_MASKS * FLOE_CONTEXT_MASK_SYMBOLS,
-    TOKEN_RAW = 1 << 15, /* in all lanes: the item before this one has raw bits, below a bit that is set */
+    TOKEN_RAW = 1 << 15, /* set in all lanes: the item before this one has raw bits, below a bit that is set */
     ITEM_WORDS = FLOE_WARP / 2,
     ITEM_SLAB = 512,      /* items that a warp takes at a time, at most */
-    ITEM_SLABS = 1 << 14, /* that there is room for; or each has but one window */
-    ITEMS_AHEAD = 8       /* that are on their way while as many are written */
+    ITEM_SLABS = 1 << 14, /* there is room for so many slabs; if that leaves them too small, a slab holds one window */
+    ITEMS_AHEAD = 8       /* items that are being loaded while as many are written */
 };
 static_assert(TOKEN_VALUES + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_VALUE_SYMBOLS <= TOKEN_RAW, "tokens have 15 bits");
 
@@ -36,7 +36,7 @@ FLOE_DEV uint32_t token_of_value(uint32_t context, uint32_t symbol)
     return TOKEN_VALUES + context * FLOE_CONTEXT_VALUE_SYMBOLS + symbol;
 }
 
-/* Of a chunk's windows: where their items are, FLOE_CONTEXT_NOT_KEPT of those without. */
+/* The windows of a chunk; NULL if nothing is kept. */
 FLOE_DEV floe_context_dev_window *windows_of(const floe_context_job &job, const floe_context_dev_grid &g,
                                              uint32_t chunk)
 {
@@ -60,14 +60,14 @@ template <class WALK> FLOE_DEV value_symbol symbol_of(const WALK &walk, const wi
     return {v.context, floe_context_symbol(size, negative ^ v.flip), size, negative};
 }
 
-/* Of a warp. No order of items in memory reaches the stream. */
+/* Where a warp puts items. The order of slabs in memory varies, but nothing of it reaches the stream. */
 struct token_keeper {
     const floe_context_job *job;
     floe_context_dev_window *windows; /* NULL: nothing is kept */
-    uint32_t first, end;              /* room that the warp has, in items, from those of the window on; end 0: none */
-    uint16_t *to;                     /* the next item's token of this lane */
+    uint32_t first, end;              /* the window's first item, and the end of the slab; end 0: there is no room */
+    uint16_t *to;                     /* where this lane's token of the next item goes */
 
-    /* A window of at most so many items. */
+    /* Begins a window that has at most so many items. */
     __device__ __forceinline__ void begin(uint32_t most)
     {
         if (windows && end - first < most) {
@@ -122,8 +122,8 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
 /* What a block counts with. contexts: of masks, of each activity. */
 struct counting {
     const uint8_t *contexts;
-    uint32_t *counts; /* the block's */
-    uint32_t nempty;  /* of the commonest symbol */
+    uint32_t *counts; /* the block's, in shared memory */
+    uint32_t nempty;  /* this lane's masks 0 in context 0, the commonest symbol: they do without an atomic each */
     token_keeper keeper;
 
     template <class WALK> __device__ __forceinline__ void add_mask(const WALK &walk, uint32_t activity, uint32_t mask)
@@ -135,7 +135,7 @@ struct counting {
         keeper.put(walk.mine() ? token_of_mask(context, mask) : TOKEN_NONE);
     }
 
-    /* Those that are listed: step by step, with so many lanes. */
+    /* Adds the n values of the window's list, `deal` at a time. */
     template <class WALK>
     __device__ __forceinline__ void add_values(const WALK &walk, const window_of_rows &w, uint32_t n, uint32_t deal)
     {
@@ -158,12 +158,12 @@ struct counting {
         nempty = 0;
     }
 
-    /* Values are dealt as they are coded, where that is to be kept. */
+    /* How many lanes values are dealt to: if they are kept, as many as when they are coded. */
     template <class WALK> __device__ __forceinline__ uint32_t deal_of(const WALK &walk) const
     {
         return keeper.windows ? walk.lanes : FLOE_WARP;
     }
-    /* A window of so many rows, with n values: its items, at most. */
+    /* Begins a window of so many rows with n values. */
     __device__ __forceinline__ void begin_window(uint32_t nrows, uint32_t n, uint32_t deal)
     {
         const uint32_t nsteps = deal == FLOE_WARP ? (n + FLOE_WARP - 1) / FLOE_WARP : (n + deal - 1) / deal;
@@ -171,7 +171,8 @@ struct counting {
     }
 };
 
-/* Rows first - 1 down to last, in windows of a row with contexts of planes: rows are loaded ahead. */
+/* Counts rows first - 1 down to last, in windows of one row with contexts of planes. Rows are loaded before they are needed. Returns what
+ * is not 0 if a code of this lane is not. */
 template <class WALK>
 FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32_t number, counting &to)
 {
@@ -219,7 +220,8 @@ FLOE_DEV uint32_t count_planes(WALK &walk, uint32_t first, uint32_t last, uint32
     }
 }
 
-/* Adds to what a block counts. rows: whole windows, so that they begin where those of the chunk do. Returns whether a code is not 0. */
+/* Counts part number `part` of a chunk, which has so many rows. They are whole windows, so that windows begin where those of the chunk do.
+ * Returns whether a code is not 0. */
 template <class WALK>
 FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t rows, counting &to)
 {
@@ -282,16 +284,18 @@ FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, uint64_t l
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-/* Items of a chunk, from the last one on: runs of windows whose items lie behind one another. */
+/* Reads the items of a chunk from the last one to the first. Windows whose items lie side by side are a run, and read as one. Each lane
+ * looks up one of the next 32 windows. */
 struct item_cursor {
     const floe_context_dev_window *windows;
-    const uint16_t *tokens; /* of this lane */
-    uint32_t left, begins;  /* windows, from those of the lanes on; which of these begin a run */
-    uint32_t at, end;       /* of this lane's window */
-    const uint16_t *behind; /* of the run: what is left ends here */
-    uint32_t n;             /* items that are left of it */
+    const uint16_t *tokens; /* this lane's token of item 0 */
+    uint32_t left;          /* windows that no lane has looked up */
+    uint32_t begins;        /* bit i: a run begins with the window of lane i */
+    uint32_t at, end;       /* items of this lane's window */
+    const uint16_t *behind; /* what is left of the run ends before this token */
+    uint32_t n;             /* items that are left of the run */
 
-    /* The next run, if there is one. */
+    /* Begins the next run, if there is one. */
     __device__ __forceinline__ void next_run()
     {
         const uint32_t lane = floe_lane();
@@ -315,7 +319,7 @@ struct item_cursor {
         behind = tokens + (uint64_t)(first + n) * FLOE_WARP;
     }
 
-    /* Returns how many there are, 0 at the end; those that are missing change nothing. */
+    /* Loads the next items. Returns how many there are, 0 at the end; in place of missing ones stands TOKEN_NONE. */
     __device__ __forceinline__ uint32_t load(uint32_t *of)
     {
         if (n == 0)
@@ -330,14 +334,14 @@ struct item_cursor {
     }
 };
 
-/* A token that raw bits come before waits for these. */
+/* A token that has raw bits: these are the next item, and must be written before it. */
 struct waiting_token {
     bool waits;
     uint32_t bits;
     floe_ans_symbol symbol;
 };
 
-/* Low words of states that are to leave, and of which lanes. */
+/* The words that leave states: the low 16 bits of words[i], of the lanes whose bit is set in lanes[i]. */
 struct leaving {
     uint32_t words[ITEMS_AHEAD + 1], lanes[ITEMS_AHEAD + 1];
 
@@ -369,47 +373,48 @@ struct token_writer {
         return token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS;
     }
 
-    /* Items without raw bits. States first: they are a chain, which need not wait until words have their places. */
+    /* Items without raw bits. All states are computed first: this chain need not wait until words have their places. */
     __device__ __forceinline__ void write_plain(const uint32_t *tokens, floe_ans_writer &out) const
     {
         floe_ans_symbol of[ITEMS_AHEAD];
-        leaving l;
+        leaving out_words;
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             of[i] = symbols[tokens[i]];
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-            l.put_symbol(i, out.state, of[i], bits_of(tokens[i]));
+            out_words.put_symbol(i, out.state, of[i], bits_of(tokens[i]));
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-            floe_ans_emit(out, l.lanes[i], l.words[i]);
+            floe_ans_emit(out, out_words.lanes[i], out_words.words[i]);
     }
 
-    /* A symbol waits for its raw bits, which come next; what leaves for them takes its place, and what leaves for it theirs. */
+    /* Items of which some have raw bits. A symbol waits for these, which are the next item: words that leave for them are number i, those
+     * that leave for the symbol i + 1. */
     __device__ __forceinline__ void write_mixed(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                                 floe_ans_writer &out) const
     {
         const uint32_t last = TOKEN_VALUES + job.nvalues * FLOE_CONTEXT_VALUE_SYMBOLS - 1;
         floe_ans_symbol of[ITEMS_AHEAD];
-        leaving l = {};
+        leaving out_words = {};
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
             of[i] = symbols[min(tokens[i] % TOKEN_RAW, last)]; /* of raw bits: any */
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS_AHEAD; i++) {
             if (waiting.waits && i < n) {
-                l.put_raw(i, out.state, tokens[i]);
-                l.put_symbol(i + 1, out.state, waiting.symbol, waiting.bits);
+                out_words.put_raw(i, out.state, tokens[i]);
+                out_words.put_symbol(i + 1, out.state, waiting.symbol, waiting.bits);
                 waiting.waits = false;
             } else if (tokens[i] & TOKEN_RAW) {
                 waiting = {true, bits_of(tokens[i] ^ TOKEN_RAW), of[i]};
             } else {
-                l.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
+                out_words.put_symbol(i + 1, out.state, of[i], bits_of(tokens[i]));
             }
         }
 #pragma unroll
         for (uint32_t i = 0; i <= ITEMS_AHEAD; i++)
-            floe_ans_emit(out, l.lanes[i], l.words[i]);
+            floe_ans_emit(out, out_words.lanes[i], out_words.words[i]);
     }
 
     /* Before states are lifted: item by item. */
@@ -439,7 +444,8 @@ struct token_writer {
         }
     }
 
-    /* All lanes go the same way: bit 15 of raw bits stands beside the mark, or is waited for. */
+    /* All lanes go the same way, since TOKEN_RAW is set in all of them or none. Raw bits may have bit 15 set: then a marked token stands
+     * before them here, or waits. */
     __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, waiting_token &waiting,
                                           floe_ans_writer &out) const
     {
@@ -455,7 +461,7 @@ struct token_writer {
             write_plain(tokens, out);
     }
 
-    /* All windows of a chunk, last one first. False, with nothing written, where not all are kept. */
+    /* Writes all windows of a chunk, the last one first. False, with nothing written, if not all of them are kept. */
     __device__ __forceinline__ bool chunk(const floe_context_dev_window *windows, uint32_t nwindows,
                                           floe_ans_writer &out) const
     {
@@ -467,21 +473,21 @@ struct token_writer {
             return false;
         item_cursor items = {windows, (const uint16_t *)job.tokens + lane, nwindows, 0, 0, 0, NULL, 0};
         waiting_token waiting = {};
-        uint32_t now[ITEMS_AHEAD];
-        for (uint32_t n = items.load(now); n > 0;) {
+        uint32_t here[ITEMS_AHEAD];
+        for (uint32_t n = items.load(here); n > 0;) {
             uint32_t next[ITEMS_AHEAD];
             const uint32_t some = items.load(next);
-            write(now, n, waiting, out);
+            write(here, n, waiting, out);
             n = some;
 #pragma unroll
             for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
-                now[i] = next[i];
+                here[i] = next[i];
         }
         return true;
     }
 };
 
-/* The end of a chunk's slot. Slots lie in any order; chunks do not in the stream. */
+/* Takes a slot for a chunk; returns its end. Slots lie in any order; whoever packs the stream puts chunks in theirs. */
 FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, const floe_context_chunk &c,
                              uint32_t chunk)
 {
@@ -494,7 +500,7 @@ FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev
     return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
 }
 
-/* What the head has of a chunk of so many words. */
+/* Keeps the size of a chunk of n words, and the sum for its check. */
 FLOE_DEV void put_chunk(const floe_context_job &job, uint32_t chunk, const uint32_t *words, uint32_t n)
 {
     const uint32_t sum = job.sums ? floe_ans_check_sum(words, n) : 0;

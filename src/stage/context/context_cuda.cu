@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counting, encoding and decoding chunks: a warp a chunk, blocks take chunks of grid after grid until there are none. */
+/* Counting, encoding and decoding chunks. A warp does a chunk; a block takes chunks of one grid after another until none are left. */
 #include <floe/floe.h>
 
 #include "stage/ans/ans_lanes.cuh"
@@ -12,13 +12,13 @@ enum {
     MOST_WARPS = 16,
     LEAST_WARPS = 4,
     BLOCKS_A_PROCESSOR = 2,
-    BESIDES_NBYTES = 1024 /* that a block has taken for it */,
+    BESIDES_NBYTES = 1024, /* shared memory that CUDA takes of a block, and that which is not dynamic */
     SLOTS_A_TASK = 16,
-    COUNT_ROWS = 32,   /* of a chunk, that a warp counts at a time, */
-    COUNT_PARTS = 4096 /* but where a grid has fewer such parts */
+    COUNT_ROWS = 32,   /* rows of a chunk that a warp counts at a time, */
+    COUNT_PARTS = 4096 /* unless a grid has fewer such parts: then FLOE_CONTEXT_WINDOW */
 };
 
-/* By one thread for all: others may set it meanwhile. */
+/* Whether nothing has failed so far. One thread looks for all, since others may set the status meanwhile. */
 FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
 {
     if (threadIdx.x == 0)
@@ -29,7 +29,7 @@ FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
-/* In a small grid all warps have some, and none has a long chain of windows. */
+/* Rows of a part. Parts of a small grid are small, so that all warps have some and none has many windows. */
 FLOE_DEV uint32_t count_rows(const floe_context_dev_grid &g)
 {
     return g.nchunks * count_parts(g.grid, COUNT_ROWS) < COUNT_PARTS ? (uint32_t)FLOE_CONTEXT_WINDOW : COUNT_ROWS;
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-/* What a block has of a grid's tables: symbols of all contexts, by token. */
-struct alignas(16) symbols_shared { /* they follow, then records */
+/* A block's shared memory: this, the symbols of all contexts by token, then what each warp needs. */
+struct alignas(16) symbols_shared {
     uint8_t mask_context[CONTEXT_ACTIVITIES];
     __device__ floe_ans_symbol *of() { return (floe_ans_symbol *)(this + 1); }
 };
@@ -174,7 +174,7 @@ FLOE_DEV void load_symbols(const floe_context_spec &spec, const floe_context_tab
     context_of_activity(s->mask_context, [](uint32_t context) { return context; });
 }
 
-/* A step of values, dealt to the lanes: raw bits follow their symbol, so they are written first. */
+/* Writes the n values of a window. In the stream raw bits follow their symbol, so they are written first. */
 template <class WALK>
 FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, const floe_ans_symbol *symbols,
                            floe_ans_writer &out)
@@ -208,7 +208,7 @@ FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, symbols_s
     }
 }
 
-/* Out of records, since tokens of a window were not kept. */
+/* Encodes a chunk from its records: the tokens of a window were not kept. */
 FLOE_DEV_COLD floe_ans_writer encode_records(const floe_context_dev_grid &g, uint32_t chunk, symbols_shared *s,
                                              uint8_t *space, floe_ans_writer out)
 {
@@ -260,9 +260,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-/* Tables that contexts refer to, one behind the other: slots and spans of masks, then of values. */
+/* The tables to which contexts of a grid refer, one behind the other, in shared memory. */
 struct decoder {
-    uint8_t *mask_table, *value_table; /* of each activity, of each context */
+    uint8_t *mask_table, *value_table; /* the table of each activity, and of each context of values */
     uint8_t *mask_slots, *value_slots;
     uint32_t *mask_spans, *value_spans;
 };
@@ -301,11 +301,11 @@ FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
     }
 }
 
-/* 16 slots of a table: symbols whose spans they lie in; of an empty table 0. */
+/* Fills SLOTS_A_TASK slots of a table with the symbols in whose spans they lie; those of an empty table with 0. */
 FLOE_DEV void fill_slots(const uint32_t *spans, uint32_t n, uint32_t first, uint8_t *slots)
 {
     uint32_t symbol = 0, end = n, words[SLOTS_A_TASK / 4];
-    while (end - symbol > 1) { /* the last one that begins no later */
+    while (end - symbol > 1) { /* finds the last symbol that begins no later */
         const uint32_t middle = (symbol + end) / 2;
         if (spans[middle] >> 16 <= first)
             symbol = middle;
@@ -322,7 +322,7 @@ FLOE_DEV void fill_slots(const uint32_t *spans, uint32_t n, uint32_t first, uint
     *(uint4 *)(slots + first) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Bit t: a context refers to table t. */
+/* Bit t: one of n contexts refers to table t. By a warp. */
 FLOE_DEV uint32_t tables_used(const uint8_t *table, uint32_t n)
 {
     uint32_t used = 0;
@@ -367,7 +367,7 @@ FLOE_DEV void load_decoder(const floe_context_spec &spec, const floe_context_tab
     __syncthreads();
 }
 
-/* The mask that a lane's state stands for, and its span: reading goes on with it when others have what they wait for. */
+/* The mask for which a lane's state stands, and the span with which it is read. */
 struct found_mask {
     uint32_t mask, span;
 };
@@ -380,7 +380,7 @@ FLOE_DEV found_mask find_mask(const WALK &walk, uint32_t table, const decoder &d
     return {walk.mine() ? mask : 0, d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask]};
 }
 
-/* The masks of a window, and what is counted of them. Returns what the context of the row below is made of. */
+/* Reads the masks of a window and counts them. Returns activity_below of its last row. */
 template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
     uint32_t activity = w.activity;
@@ -397,7 +397,8 @@ template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w
     return activity;
 }
 
-/* While a step's symbols are read, the next one's contexts are found, and the entries of the one behind it are loaded. */
+/* Reads the values of a window. While symbols of a step are read, the contexts of the next step are found, and the entries of the step after
+ * that are loaded. */
 template <class WALK>
 FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
@@ -427,7 +428,7 @@ FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d,
     }
 }
 
-/* Of windows of a row, with contexts of planes: rows of the plane before are loaded a row ahead. */
+/* Decodes a chunk in windows of one row with contexts of planes. Rows of the plane before are loaded a row ahead. */
 template <class WALK> FLOE_DEV void decode_planes(WALK &walk, const decoder &d, floe_ans_reader &in)
 {
     typedef typename WALK::record record;
@@ -539,7 +540,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-/* As many warps as shared memory has room for, of two blocks on a processor if that leaves each enough; but tasks are dealt to all. */
+/* Blocks have as many warps as shared memory has room for: of two blocks on a processor, if that leaves each enough. Where there are few
+ * tasks, they have fewer, so that all blocks have some. fixed_nbytes, each: shared memory of a block, and of a warp. */
 int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t ntasks, uint32_t fixed_nbytes,
            uint32_t each, void *stream)
 {

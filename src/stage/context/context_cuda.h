@@ -19,9 +19,11 @@
 extern "C" {
 #endif
 
-enum { FLOE_CONTEXT_RUN = 12 /* grids that share tables: of so many, those of each sum are made at once */ };
+enum {
+    FLOE_CONTEXT_RUN = 12 /* tables of up to so many grids together are built beforehand, to see whether sharing pays */
+};
 
-/* A grid of records. Those of a call stand in the order in which their chunks are numbered: what takes longest to begin with first. */
+/* A grid of records. Those of a call stand in the order in which their chunks are numbered: first the one that takes longest. */
 typedef struct floe_context_dev_grid {
     void *records;
     floe_context_grid grid;
@@ -37,7 +39,7 @@ typedef struct floe_context_dev_grid {
     floe_context_box box;
 } floe_context_dev_grid;
 
-/* What count keeps of a window: items from number `at` on (context_count.cuh). */
+/* The tokens that count keeps of a window: n items from number `at` on (context_count.cuh), or FLOE_CONTEXT_NOT_KEPT. */
 typedef struct floe_context_dev_window {
     uint32_t at, n;
 } floe_context_dev_window;
@@ -78,29 +80,32 @@ typedef struct floe_context_dev_bytes {
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
-    uint32_t warp_nbytes, nmasks, nvalues; /* the largest of all grids */
-    uint32_t *tickets;                     /* of each grid, 0 at first: those of one kernel */
-    floe_context_dev_tables *tables;       /* encode: FLOE_CONTEXT_RUN of each grid, for it and so many before it */
-    uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
+    uint32_t warp_nbytes, nmasks,
+        nvalues;       /* the largest of any grid: floe_context_warp_nbytes, contexts of both kinds */
+    uint32_t *tickets; /* a counter of each grid, 0 before each kernel that deals out chunks */
+    floe_context_dev_tables
+        *tables;      /* encode: FLOE_CONTEXT_RUN for each grid; number k is of it and the k grids before it */
+    uint32_t *status; /* not 0: kernels do nothing. decode: becomes FLOE_ERR_FORMAT if a chunk is damaged */
     /* encode */
     uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid */
-    uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */
-    uint64_t *done;   /* tables: a word that is 0 at first */
+    uint32_t every;   /* count: one in `every` chunks is counted; a grid's nchunks are those that are */
+    uint64_t *done;   /* tables: blocks that are done, 0 at first */
     floe_context_dev_bytes *bytes;
-    /* count leaves tokens for encode, as far as there is room; windows NULL: none */
+    /* count keeps tokens for encode, as far as there is room. windows NULL: it keeps none. */
     floe_context_dev_window *windows;
     uint32_t *tokens;
-    uint64_t ntokens, *tokens_taken; /* how many there is room for, less than 2^32; 0 at first */
+    uint64_t ntokens, *tokens_taken; /* how many there is room for, less than 2^32; how many are taken, 0 at first */
     uint16_t *slots;
-    uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
-    uint32_t *sizes;     /* of all chunks, in words of 32 bits */
-    uint32_t *sums;      /* of the words of all chunks, for checks; NULL: none are made */
-    /* Chunks that have something but zeros; NULL: all are coded. count sets what is 0 at first, tally takes what others add to counts
-     * from them, encode gives others the size 0. */
+    uint64_t
+        *slot_ends;  /* in words of 16 bits: how many are taken, 0 at first; then where the slot of each chunk ends */
+    uint32_t *sizes; /* of each chunk, in words of 32 bits */
+    uint32_t *sums;  /* of each chunk, for checks; NULL: none are made */
+    /* Of each chunk whether a code is not 0; all 0 before count, which sets it. tally takes the other chunks out of the counts, encode
+     * gives them the size 0. NULL: all chunks are coded. */
     uint8_t *busy;
     /* decode */
     const uint8_t *src;
-    const uint64_t *places; /* of all chunks in src, then of the end */
+    const uint64_t *places; /* where each chunk begins in src; then where the last one ends */
     uint32_t ans_begin;     /* states with which encoding began: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST */
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
 } floe_context_job;

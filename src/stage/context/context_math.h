@@ -42,10 +42,12 @@ enum {
     FLOE_CONTEXT_FREQS = FLOE_CONTEXT_VALUE_FREQS_AT + FLOE_CONTEXT_TABLES * FLOE_CONTEXT_STRIDE
 };
 
-/* What counts show: floe_context_entropy, raw bits, symbols that occur, and of codes that are not 0: those of symbols from
- * FLOE_CONTEXT_LARGE_SYMBOL on, of FLOE_CONTEXT_LONGEST_SYMBOL, and all. lanes: of busy chunks. */
+/* What the counts of a grid show. */
 typedef struct floe_context_tally {
-    uint64_t entropy, raw, used, large, longest, ncodes, lanes;
+    uint64_t entropy, raw;           /* floe_context_entropy; raw bits */
+    uint64_t used;                   /* symbols that occur, of all contexts */
+    uint64_t large, longest, ncodes; /* nonzero codes: from FLOE_CONTEXT_LARGE_SYMBOL on, of the longest symbol, all */
+    uint64_t lanes;                  /* of the chunks that have such codes */
 } floe_context_tally;
 
 /* How the records of a grid are coded. */
@@ -99,8 +101,8 @@ FLOE_HD uint32_t floe_context_head_nbytes(const floe_context_spec *s) { return 2
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------- */
 
-/* Of a mask, by what is nonzero in the records before: 2 own + left + right of the row before, up to 28; with planes twice that and the same
- * of the plane before, and the rows beside it: up to 112. 0, 1, then two classes an octave. */
+/* The context of a mask: 0, 1, then two classes an octave. activity: nonzero codes around it, which are 2 own + left + right of the row
+ * before, up to 28. With planes it is twice that, 4 own + left + right of the plane before, and the rows above and below that: up to 112. */
 FLOE_HD uint32_t floe_context_mask(uint32_t activity)
 {
     if (activity < 2)
@@ -109,16 +111,18 @@ FLOE_HD uint32_t floe_context_mask(uint32_t activity)
     return 2 * e + (activity >> (e - 1) & 1);
 }
 
-/* How much is not 0 around a value: six classes of up to 35 codes. */
+/* Six classes of how many codes around a value are not 0, up to 35. */
 FLOE_HD uint32_t floe_context_class(uint32_t nonzero) { return nonzero / 6; }
 
-/* before: magnitude at the same place in the row before, or mean of two; its half octave, from 8 on the same. */
+/* The context of a magnitude, of such a class. before: the magnitude at the same place in the row before, or the mean with that of the
+ * plane before; two classes an octave, up to 8. */
 FLOE_HD uint32_t floe_context_level(uint32_t size, uint32_t before)
 {
     return 7 * size + (before < 4 ? before : (before < 8 ? before / 2 : 4) + 2);
 }
 
-/* Of the nonzero codes of this record, of those before, after, left and right of it; and of the plane before. */
+/* What floe_context_class takes: from the nonzero codes of this record, of those before and after it, and of both beside it; then also of
+ * the one in the plane before. */
 FLOE_HD uint32_t floe_context_nonzero(uint32_t own, uint32_t before, uint32_t after, uint32_t sides)
 {
     return 2 * own + before + after + sides / 2;
@@ -138,17 +142,16 @@ FLOE_HD uint32_t floe_context_raw(uint32_t magnitude, uint32_t sign)
 {
     return magnitude <= FLOE_CONTEXT_SMALL ? 0 : (magnitude ^ 1u << floe_top_bit(magnitude)) << 1 | sign;
 }
-/* flip: what the sign was coded as the difference from; raw signs are not. */
 FLOE_HD int32_t floe_context_signed(uint32_t magnitude, uint32_t negative)
 {
     return ((int32_t)magnitude ^ -(int32_t)negative) + (int32_t)negative; /* no branch: signs are as good as random */
 }
-/* Of a symbol without raw bits. */
+/* The code of a symbol without raw bits. flip: the sign was coded as its difference from this one. */
 FLOE_HD int32_t floe_context_value_small(uint32_t symbol, uint32_t flip)
 {
     return floe_context_signed(symbol / 2 + 1, (symbol & 1) ^ flip);
 }
-/* most: of a magnitude, which no writer exceeds. */
+/* The code of any symbol; signs among raw bits are not flipped. most: larger magnitudes, which no writer makes, become this one. */
 FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip, uint32_t most)
 {
     const uint32_t nraw = floe_context_nraw(symbol), large = nraw ? 1u << (nraw - 1) | raw >> 1 : 0;
@@ -188,8 +191,8 @@ FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, u
 FLOE_HD uint64_t floe_context_nrecords(const floe_context_grid *g) { return g->size[0] * g->size[1] * g->size[2]; }
 FLOE_HD uint64_t floe_context_nchunks(const floe_context_grid *g) { return g->count[0] * g->count[1] * g->count[2]; }
 
-/* Rows of a plane, so that a chunk of `most` rows reaches about as far along planes as along rows, if there are as many: where it begins
- * there are no contexts. Of two such ways the one with fewer chunks. */
+/* How many rows of a plane a chunk of `most` rows should have. It is to reach as far along planes as along rows: where a chunk begins there
+ * are no contexts. Of two such ways it takes the one with fewer chunks. */
 FLOE_HD uint32_t floe_context_even_rows(uint64_t planes, uint64_t rows, uint32_t most)
 {
     uint32_t side = 1, even[2];
@@ -230,7 +233,7 @@ FLOE_HD floe_context_chunk floe_context_chunk_of(const floe_context_grid *g, uin
     return c;
 }
 
-/* Planes, rows, columns of records. */
+/* Records lo .. hi - 1, by plane, row and column. */
 typedef struct floe_context_box {
     uint64_t lo[3], hi[3];
 } floe_context_box;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands before the entropy chunks of grids: tables, their sizes, in units of 4 bytes, and zeros up to a multiple of 4 bytes. */
+/* Reads what stands before the entropy chunks of grids: their tables, the sizes of chunks in units of 4 bytes, and zeros up to a multiple
+ * of 4 bytes. */
 #ifndef FLOE_STAGE_CONTEXT_OPEN_CUH
 #define FLOE_STAGE_CONTEXT_OPEN_CUH
 
@@ -11,7 +12,7 @@ namespace
 
 enum { FLOE_CONTEXT_OPENED = 66 /* grids, at most */ };
 
-/* Untrusted bytes, of which the first `at` have been read, and where in them tables of grids are. Shared memory of a block. */
+/* Untrusted bytes, of which the first `at` have been read, and where the tables of each grid are in them. In shared memory of a block. */
 struct floe_context_opening {
     const uint8_t *src;
     uint64_t nbytes, at;
@@ -23,13 +24,12 @@ struct floe_context_opening {
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
 
-/* Places of chunks, then of their end, in src. By a block, whose threads all have s->at; moves it behind the chunks. Checks behind the
- * sizes are not looked at. */
+/* Finds where each chunk begins in src, and where the last one ends; moves s->at there. Checks behind the sizes are skipped. By a block. */
 FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
                                        uint64_t *places)
 {
     const uint8_t *sizes = s->src + s->at;
-    const uint64_t most = s->nbytes + 1; /* more is not there: sums stay small */
+    const uint64_t most = s->nbytes + 1; /* sums beyond the end are cut to this, so that they do not overflow */
     __syncthreads();
     if (threadIdx.x == 0) {
         s->at += (uint64_t)nchunks * (wide ? 4 : 2) + checks_nbytes;
@@ -58,15 +58,15 @@ FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks
     __syncthreads();
 }
 
-/* ---- tables: floe_context_tables_read, with the same judgement; by a warp ------------------------------------------------- */
+/* ---- tables: refuses what floe_context_tables_read refuses; by a warp ----------------------------------------------------- */
 
-/* Untrusted bytes, of which all lanes have where they are. */
+/* Untrusted bytes; all lanes are at the same one. */
 struct table_reader {
     const uint8_t *at;
     uint32_t left;
 };
 
-/* NULL where they are fewer. */
+/* The next n bytes; NULL if there are fewer. */
 FLOE_DEV const uint8_t *take_bytes(table_reader &from, uint32_t n)
 {
     const uint8_t *p = from.left < n ? NULL : from.at;
@@ -75,7 +75,7 @@ FLOE_DEV const uint8_t *take_bytes(table_reader &from, uint32_t n)
     return p;
 }
 
-/* One table: which symbols occur, and six bits for each that does. */
+/* Reads a table of n symbols, as floe_ans_table_read does. */
 FLOE_DEV bool read_table(table_reader &from, uint32_t n, uint32_t bits, uint16_t *freq)
 {
     const uint8_t *used = take_bytes(from, (n + 7) / 8);
@@ -149,7 +149,7 @@ FLOE_DEV bool floe_context_read_tables(table_reader from, const floe_context_spe
     return good && from.left == 0;
 }
 
-/* By one thread: the tables of a grid, and their size in front, are here. Moves s->at behind them. */
+/* Notes that the tables of a grid, with their size before them, are here, and moves s->at behind them. By one thread. */
 FLOE_DEV void floe_context_skip_tables(floe_context_opening *s, uint32_t grid)
 {
     s->good = s->good && s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
@@ -158,7 +158,7 @@ FLOE_DEV void floe_context_skip_tables(floe_context_opening *s, uint32_t grid)
     s->at += 2 + s->tables_nbytes[grid];
 }
 
-/* Reads the tables of those grids that have their own, a warp a grid. By a block, which then waits; false where some are none. */
+/* Reads the tables of all grids that have their own, a warp a grid. By a block, whose threads then wait; false if some are damaged. */
 FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_context_dev_grid *grids,
                                       uint32_t ngrids, floe_context_dev_tables *tables)
 {
@@ -166,7 +166,7 @@ FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < ngrids; i += blockDim.x / FLOE_WARP) {
         const floe_context_dev_grid &g = grids[i];
         if (g.tables != i)
-            continue; /* nothing is known of where its tables are */
+            continue; /* it has those of another grid */
         const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
         good = floe_context_read_tables(from, g.spec, &tables[i].tables) && good;
     }

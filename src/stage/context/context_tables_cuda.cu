@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block for masks, and one for values, of each run of grids
- * that may share their tables: it ends with a grid and has some before it. One more block decides, grid after grid, which runs there are, when all others are done.
- * Whole numbers only: no order matters but that of ties, which is the CPU's.
+ * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block builds the tables of masks, or of values, of a run of
+ * grids: a grid and some before it, which may share their tables. When all are done, one more block decides grid after grid which of
+ * these runs there are. All numbers are whole, so that sums have no order; ties are broken as on the CPU.
  */
 #include <floe/floe.h>
 
@@ -23,7 +23,9 @@ enum {
 static_assert((int)WARPS == (int)TABLES && FLOE_CONTEXT_VALUES * (int)GROUP <= (int)THREADS,
               "a warp a table, a group a context");
 static_assert((FLOE_CONTEXT_MASKS + 1) * (FLOE_CONTEXT_MASK_SYMBOLS + 1) <= (int)MOST_SUMS, "room for masks");
-#define NOT_FOUND ((uint64_t)1 << 62) /* costs are below 2^54, and where the last table begins stands below them */
+#define NOT_FOUND \
+    ((uint64_t)1  \
+     << 62) /* above all costs: they are below 2^54, and shifted by 8 bits for the start of the last table */
 
 /* A kind of symbols, and their counts: sums over those of `ngrids` grids, of which `counts` are the last one's. */
 struct kind : floe_context_kind {
@@ -33,19 +35,22 @@ struct kind : floe_context_kind {
 };
 
 struct table_shared {
-    uint64_t best[TABLES + 1][THREADS / 4]; /* what the first j contexts cost with t tables, << 8 */
-    uint64_t total[FLOE_CONTEXT_VALUES + 1], total_of[FLOE_CONTEXT_VALUES], cost; /* symbols of the first j; of one */
-    uint32_t sums[MOST_SUMS];                                                     /* of the first j contexts */
+    uint64_t best[TABLES + 1][THREADS / 4];  /* best[t][j]: what the first j contexts cost with t tables, << 8 */
+    uint64_t total[FLOE_CONTEXT_VALUES + 1]; /* how many symbols the first j contexts have */
+    uint64_t total_of[FLOE_CONTEXT_VALUES];  /* how many a context has, by its number */
+    uint64_t cost;
+    uint32_t sums[MOST_SUMS];                      /* counts of each context; then sums of those of the first j */
     uint32_t key[FLOE_CONTEXT_VALUES];             /* mean and number of a context; UINT32_MAX: it does not occur */
     uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of t + 1 tables begins */
     uint8_t order[FLOE_CONTEXT_VALUES];
     uint32_t begin[TABLES + 1], ntables;
-    uint32_t which[FLOE_CONTEXT_VALUES]; /* of each grid the run whose tables it has */
+    uint32_t which[FLOE_CONTEXT_VALUES]; /* the number of the tables that each grid has */
 };
 
 /* ---- contexts in their order ------------------------------------------------------------------------------------------- */
 
-/* The counts of all contexts. Those of four grids are on their way together: few conditions, or loads wait for each other. */
+/* Loads the counts of all contexts, summed over grids. Those of four grids are loaded together, with few conditions: else loads would wait
+ * for each other. */
 FLOE_DEV void load_counts(const kind &k, table_shared *s)
 {
     enum { ROWS = 4 /* of as many contexts as the block loads at once */, N = 4 * ROWS };
@@ -77,8 +82,8 @@ template <class T> FLOE_DEV T sum_of_group(T v)
     return v;
 }
 
-/* Those that occur, by the means of their symbols in 1/256, then by number; and how many symbols the first have. Returns how many
- * contexts they are. */
+/* Sorts the contexts that have symbols by the means of these in 1/256, then by number, and adds up how many symbols the first of them have.
+ * Returns how many contexts there are. GROUP lanes do a context. */
 FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
 {
     const uint32_t c = threadIdx.x / GROUP, row = min(c, k.ncontexts), is_first = threadIdx.x % GROUP == 0;
@@ -108,7 +113,7 @@ FLOE_DEV uint32_t sort_contexts(const kind &k, table_shared *s)
     return n;
 }
 
-/* Counts in their order become sums: a symbol by a warp, which has read all there is of it before it writes. */
+/* Replaces counts by sums over the sorted contexts up to each. A warp does a symbol, and reads all counts of it before it writes. */
 FLOE_DEV void sum_counts(const kind &k, table_shared *s, uint32_t n)
 {
     const uint32_t lane = floe_lane();
@@ -149,8 +154,8 @@ FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint
     return floe_ans_cost(k.nsymbols, used, s->total[j] - s->total[i], logs);
 }
 
-/* 2^BITS lanes of a warp find the costs of all runs up to one context, and keep them. Then, table after table, they choose which of
- * them is the last one: the first of those that cost least, as the CPU does. Each scheduler has warps of many runs and of few. */
+/* 2^BITS lanes find the costs of all runs that end with one context, and keep them. Then, for each number of tables, they choose the run of
+ * the last table: the first of those that cost least, as the CPU does. Warps are ordered so that each scheduler has long and short ones. */
 template <uint32_t BITS> FLOE_DEV void find_runs(const kind &k, table_shared *s, uint32_t n)
 {
     enum { PARTS = 1 << BITS, MINE = THREADS >> 2 * BITS };
@@ -230,7 +235,7 @@ FLOE_DEV void share_tables(const kind &k, table_shared *s, uint8_t *table)
 
 enum { MINE = FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP /* symbols of a lane, at most: lane + 32 k */ };
 
-/* The largest number of all lanes' symbols, and the first symbol that has it. */
+/* The largest number that a symbol of any lane has, and the first symbol that has it. */
 FLOE_DEV uint32_t largest(const uint32_t *of, uint32_t *symbol)
 {
     uint32_t most = 0, first = UINT32_MAX;
@@ -379,7 +384,7 @@ FLOE_DEV void write_tables(const floe_context_spec &spec, const floe_context_dev
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------------- */
 
-/* What each run costs, as floe_context_tables_build returns it. */
+/* What the tables of each run cost, as floe_context_tables_build returns it. */
 FLOE_DEV void load_costs(const floe_context_job &job, uint64_t *costs)
 {
     for (uint32_t i = threadIdx.x; i < job.ngrids * FLOE_CONTEXT_RUN; i += THREADS)
@@ -388,7 +393,7 @@ FLOE_DEV void load_costs(const floe_context_job &job, uint64_t *costs)
     __syncthreads();
 }
 
-/* A grid has the tables of the one before where that takes no more; those that share have those of the sum. */
+/* A grid shares the tables of the one before it if that costs no more: then all that share have the tables of their summed counts. */
 FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 {
     uint64_t *costs = s->best[0]; /* there is room for more grids than any call has */
@@ -397,7 +402,7 @@ FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const uint32_t own = i * FLOE_CONTEXT_RUN, before = i - root, long_run = before >= FLOE_CONTEXT_RUN,
                        all = own + (long_run ? FLOE_CONTEXT_RUN - 1 : before);
-        if (long_run && costs[all] < NOT_FOUND) { /* runs are rarely so long */
+        if (long_run && costs[all] < NOT_FOUND) { /* rare: its tables were not built beforehand */
             for (uint32_t values = 0; values < 2; values++)
                 build(job, i, before + 1, values, s, job.tables + all);
             load_costs(job, costs);
@@ -411,7 +416,7 @@ FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
     __syncthreads();
 }
 
-/* Warps take table after table, of all grids in turn. */
+/* Writes the tables of all grids. Warps take one table after another. */
 FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
 {
     uint32_t *ntables = s->key, first = 0;

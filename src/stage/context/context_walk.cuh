@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A warp's walk over a chunk of records, window by window: a lane has a column. What is not 0 in a window is listed lane by lane,
- * and dealt to the lanes from that list. Compiled for each width of a code, with and without contexts of planes.
+ * A warp's walk over a chunk of records, window by window; a lane owns a column. The nonzero codes of a window are listed lane by lane, and
+ * dealt to the lanes from that list. It is compiled for each width of a code, with and without contexts of planes.
  */
 #ifndef FLOE_STAGE_CONTEXT_WALK_CUH
 #define FLOE_STAGE_CONTEXT_WALK_CUH
@@ -27,7 +27,7 @@ template <> struct record_of<2> {
     typedef int16_t code;
 };
 
-/* What is not 0, at the top of each byte. */
+/* The top bit of each byte: whether the byte is not 0. */
 FLOE_DEV uint32_t nonzero_bytes(uint32_t v) { return (v | ((v & 0x7F7F7F7Fu) + 0x7F7F7F7Fu)) & 0x80808080u; }
 FLOE_DEV uint32_t nonzero_halves(uint32_t v) { return ((v & 0xFFFF) != 0) | (uint32_t)(v >> 16 != 0) << 1; }
 FLOE_DEV uint32_t mask_of(uint8_t r) { return r; }
@@ -47,7 +47,7 @@ struct row_bytes {
     uint32_t v[2];
 };
 
-/* Rows by a number that need not be known beforehand: no array is indexed by it, so that both words stay in registers. */
+/* The byte of a row whose number the compiler need not know: no array is indexed, so that both words stay in registers. */
 FLOE_DEV uint32_t byte_of(const row_bytes &b, uint32_t row)
 {
     return (row < 4 ? b.v[0] : b.v[1]) >> 8 * (row % 4) & 255;
@@ -65,7 +65,7 @@ FLOE_DEV uint32_t count_bits(uint32_t v)
     v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
     return (v + (v >> 4)) & 0x0F0F0F0Fu;
 }
-/* A sixth of each byte, up to 63: 43 / 256 is near enough. */
+/* A sixth of each byte, rounded down: exact up to 63 by 43 / 256. */
 FLOE_DEV uint32_t sixths(uint32_t v)
 {
     return ((v & 0x00FF00FFu) * 43 >> 8 & 0x00FF00FFu) | ((v >> 8 & 0x00FF00FFu) * 43 & 0xFF00FF00u);
@@ -77,11 +77,11 @@ FLOE_DEV uint32_t sixths(uint32_t v)
 struct window_of_rows {
     uint32_t t1, nrows;
     row_bytes masks, counts, sides;
-    uint32_t above, activity; /* of the row above: its count, and what the context of row 0 is made of */
-    row_bytes planes;         /* with contexts of planes: counts of the plane before */
+    uint32_t above, activity; /* of the row above: its count, and activity_below of it */
+    row_bytes planes;         /* with contexts of planes: counts of the same rows in the plane before */
 };
 
-/* A value of the list: number of its code in the window, as records of 32 lanes; and of its context. */
+/* A value of the list: the number of its code in shared memory, where the row above the window stands first; and its context. */
 struct listed {
     uint32_t code, context;
     bool flip;
@@ -94,12 +94,13 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     static constexpr uint32_t ROW_CODES = 8 * FLOE_WARP;
     static constexpr bool DEEP = PLANES, MASKS = WIDTH == 0;
     record *records;               /* of the chunk's row 0, lane 0 */
-    uint32_t row_step, plane_step; /* records from one to the next: all of a grid's have numbers of 32 bits */
+    uint32_t row_step, plane_step; /* records from a row, or a plane, to the next: fewer than 2^32 in any grid */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
-    uint32_t inverse;              /* of rows, times 2^20 */
-    record *window;
-    uint16_t *list;
-    record *plane; /* the window's row of the plane before; NULL: where it is stored */
+    uint32_t inverse;              /* 2^20 / rows, rounded up */
+    record *window;                /* the row above the window, then its rows; shared memory */
+    uint16_t *list;                /* of nonzero codes; shared memory */
+    record *
+        plane; /* the same row of the plane before, of a window of one row, in shared memory; NULL: it is read where it is stored */
 
     __device__ __forceinline__ void begin(const floe_context_dev_grid &g, uint32_t index, uint8_t *shared)
     {
@@ -119,7 +120,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     __device__ __forceinline__ bool mine() const { return floe_lane() < lanes; }
     __device__ __forceinline__ code *codes() const { return (code *)window; }
     __device__ __forceinline__ uint32_t plane_of(uint32_t t) const { return t * inverse >> 20; }
-    /* Of row t. But in deep chunks, several planes have all their rows: then rows lie evenly. */
+    /* Lane 0 of row t. Without contexts of planes a chunk is one plane, or has all rows of its planes: then all rows are equally far apart. */
     __device__ __forceinline__ record *row_at(uint32_t t) const
     {
         if (!PLANES)
@@ -133,7 +134,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return t < nrows && mine() ? row_at(t)[floe_lane()] : none;
     }
 
-    /* Counts of the lanes beside this one, of any bytes; those at the ends stand for their missing neighbours. */
+    /* The sum of both neighbours' counts, of each byte; at the ends a lane stands for its missing neighbour. */
     __device__ __forceinline__ uint32_t sides_of(uint32_t own) const
     {
         const uint32_t left = __shfl_up_sync(FLOE_ALL_LANES, own, 1), right = __shfl_down_sync(FLOE_ALL_LANES, own, 1);
@@ -156,7 +157,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         w.sides.v[four] = sides_of(w.counts.v[four]);
     }
 
-    /* Row r of the window: what the context of its mask is made of, from that of the row above. */
+    /* What floe_context_mask takes of row r of the window. activity: activity_below of the row above. */
     __device__ __forceinline__ uint32_t with_planes(window_of_rows &w, uint32_t r, uint32_t activity) const
     {
         const uint32_t t = w.t1 - 1 - r, row = t - plane_of(t) * rows;
@@ -170,7 +171,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
                count_at(w, t + rows - (row > 0));
     }
 
-    /* The same of all rows of a window whose masks are known. */
+    /* The same of all rows of a window whose masks are there. */
     __device__ __forceinline__ row_bytes activity_of(window_of_rows &w) const
     {
         const uint32_t first = 2 * w.counts.v[0] + w.sides.v[0], a0 = w.activity << 24;
@@ -187,7 +188,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return a;
     }
 
-    /* How much is not 0 around the records of four rows: classes of floe_context_class. */
+    /* floe_context_class of the records of four rows. */
     __device__ __forceinline__ uint32_t classes_of(const window_of_rows &w, uint32_t four) const
     {
         const uint32_t own = w.counts.v[four], last = w.nrows - 1,
@@ -205,7 +206,8 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return sixths(nonzero);
     }
 
-    /* Lists the window's values: place, lane, row and class of each. Returns how many. */
+    /* Lists the window's values. An entry has, from bit 0 on, the value's place in its record, its lane, its row and floe_context_class.
+     * Returns how many there are. */
     __device__ __forceinline__ uint32_t make_list(const window_of_rows &w)
     {
         const uint32_t lane = floe_lane(), n = (uint32_t)__popc(w.masks.v[0]) + (uint32_t)__popc(w.masks.v[1]);
@@ -213,7 +215,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         if (!__any_sync(FLOE_ALL_LANES, n))
             return 0;
 #pragma unroll
-        for (uint32_t bit = 0; bit < 6; bit++) { /* a sum of numbers up to 56, bit by bit */
+        for (uint32_t bit = 0; bit < 6; bit++) { /* the sum of n, up to 56, over the lanes below: bit by bit */
             if (FLOE_CONTEXT_CLASSES * w.nrows >> bit == 0)
                 break;
             const uint32_t set = __ballot_sync(FLOE_ALL_LANES, n >> bit & 1);
@@ -238,7 +240,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return total;
     }
 
-    /* An entry of the list; the row above the window stands in window[lane], 0 where there is none. */
+    /* The value of an entry of the list. */
     __device__ __forceinline__ listed value_of(const window_of_rows &w, uint32_t entry) const
     {
         const uint32_t at = entry & (8 * ROW_CODES - 1), size = entry / (8 * ROW_CODES);
@@ -273,7 +275,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return r;
     }
 
-    /* A window of records that are there, with the row above it. */
+    /* Loads a window of at most so many rows below row t1, and the row above it. */
     __device__ __forceinline__ window_of_rows load_window(uint32_t t1, uint32_t most)
     {
         const uint32_t lane = floe_lane();
@@ -309,7 +311,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     }
 };
 
-/* Row t of a deep chunk, and from it to the row before. */
+/* A walk down the rows of a chunk with contexts of planes, row by row. */
 template <class WALK> struct deep_row {
     uint32_t t, row, at; /* row: of its plane; at: its first record */
 
@@ -320,7 +322,7 @@ template <class WALK> struct deep_row {
         row = t - plane * walk.rows;
         at = plane * walk.plane_step + row * walk.row_step;
     }
-    /* The first record of the row before. */
+    /* The first record of row t - 1. */
     __device__ __forceinline__ uint32_t before(const WALK &walk) const
     {
         return at - (row ? walk.row_step : walk.plane_step - (walk.rows - 1) * walk.row_step);
@@ -332,14 +334,15 @@ template <class WALK> struct deep_row {
         row = row ? row - 1 : walk.rows - 1;
     }
     __device__ __forceinline__ bool has_plane(const WALK &walk) const { return t + walk.rows < walk.nrows; }
-    /* Two rows before this one, of the plane before. */
+    /* This lane's record of row t - 2 of the plane before. */
     __device__ __forceinline__ typename WALK::record ahead(const WALK &walk) const
     {
         const uint32_t up = row >= 2 ? walk.plane_step - 2 * walk.row_step : (walk.rows - 2) * walk.row_step;
         const typename WALK::record none = {};
         return t + walk.rows - 2 < walk.nrows && walk.mine() ? walk.records[at + up + floe_lane()] : none;
     }
-    /* What the mask's context is made of: counts of the row above, and of the plane before, of rows t + 1, t and t - 1. */
+    /* What floe_context_mask takes of this row, as with_planes finds it. above: activity_below of the row above; far, here and near: counts
+     * of rows t + 1, t and t - 1 of the plane before. */
     __device__ __forceinline__ uint32_t activity(const WALK &walk, uint32_t above, uint32_t far, uint32_t here,
                                                  uint32_t near) const
     {
@@ -352,7 +355,7 @@ template <class WALK> struct deep_row {
 
 enum { CONTEXT_ACTIVITIES = 128 /* more than with_planes has */ };
 
-/* What of(context) holds of the mask context of each activity. By all threads of a block, which then wait. */
+/* A table by activity: of(context) of its mask context. By a block, whose threads then wait. */
 template <class OF> FLOE_DEV void context_of_activity(uint8_t *to, OF of)
 {
     for (uint32_t i = threadIdx.x; i < CONTEXT_ACTIVITIES; i += blockDim.x) {
@@ -364,7 +367,7 @@ template <class OF> FLOE_DEV void context_of_activity(uint8_t *to, OF of)
 
 /* ---- which chunks a warp does ------------------------------------------------------------------------------------------ */
 
-/* A block takes grid after grid, of which it finds some of n chunks left. All threads; false where there are none. */
+/* Takes a chunk of a grid, which has n, for each warp of a block. By all its threads; false if none was left. */
 FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t n, uint32_t *shared, uint32_t &chunk)
 {
     const uint32_t nwarps = blockDim.x / FLOE_WARP;
@@ -375,6 +378,7 @@ FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t n,
     chunk = *shared + threadIdx.x / FLOE_WARP;
     return *shared < n;
 }
+/* The next chunk of the grid for this warp; not below n if none is left. */
 FLOE_DEV uint32_t next_chunk(const floe_context_job &job, uint32_t grid)
 {
     uint32_t chunk = 0;

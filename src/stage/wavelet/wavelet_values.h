@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a field <-> rows of the array that is transformed, and what the transform does not keep of them: marks. Those of a row of
- * values lie in records of 7, as stage context codes them. docs/format/wavelet.md. */
+/* Rows of a field <-> rows of the array that is transformed, and marks, which say what the transform does not keep. The marks of a row lie
+ * in records of 7, as stage context codes them. docs/format/wavelet.md. */
 #ifndef FLOE_STAGE_WAVELET_VALUES_H
 #define FLOE_STAGE_WAVELET_VALUES_H
 
@@ -11,27 +11,27 @@
 
 enum { FLOE_WAVELET_MARKS = 7, FLOE_WAVELET_CORRECTION_MOST = 127 };
 
-/* What a value is, but for its correction. */
+/* The kind of a value, which is its mark. */
 enum {
     FLOE_WAVELET_PLAIN = 0,
     FLOE_WAVELET_NEGATIVE = 1, /* in the domain of logarithms */
-    FLOE_WAVELET_PATTERN = 2,  /* and the patterns that follow */
-    FLOE_WAVELET_LITERAL = 5,
-    FLOE_WAVELET_KINDS = 6
+    FLOE_WAVELET_PATTERN = 2,  /* the first of three patterns */
+    FLOE_WAVELET_LITERAL = 5
 };
 
-FLOE_HD uint64_t floe_wavelet_mark(uint64_t x) { return x + (uint32_t)x / FLOE_WAVELET_MARKS; } /* of 2^32 at most */
+/* Where the mark of element x of a row is; x is below 2^32. */
+FLOE_HD uint64_t floe_wavelet_mark(uint64_t x) { return x + (uint32_t)x / FLOE_WAVELET_MARKS; }
 
 typedef struct floe_wavelet_row {
     void *field; /* n elements, `stride` from one to the next */
     int64_t stride;
     void *array;                 /* n reals, contiguous: value - center, or its logarithm - center */
-    int8_t *kinds, *corrections; /* of the whole row, of which x is the first element here; NULL: all are 0 */
-    uint64_t x, n;
+    int8_t *kinds, *corrections; /* marks of the whole row; NULL: all are 0 */
+    uint64_t x, n;               /* element 0 here is number x of that row */
     uint64_t fill;
     double center, unit; /* unit: of corrections */
-    double tolerance;    /* encode: what an error, as computed, may be: absolute or, log, relative */
-    bool log, squares;   /* squares: they are to be found */
+    double tolerance;    /* encode: the largest error, as computed: absolute, or with log relative */
+    bool log, squares;   /* log: the array has logarithms; squares: their sum is wanted */
 } floe_wavelet_row;
 
 /* What encoding found. Squares are whole numbers, so that no order matters. */

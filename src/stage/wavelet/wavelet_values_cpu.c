@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/wavelet/wavelet_values_math.h"
 
-enum { RUN = 64 };
+enum { RUN = 64 /* values that are done together, in vectors */ };
 
 /* Elements of the field from i on. */
 FLOE_INLINE void gather(const floe_wavelet_row *r, uint64_t i, uint64_t n, floe_real *restrict to)
@@ -25,7 +25,7 @@ static void mark_kinds(const floe_wavelet_row *r, uint64_t i, uint64_t n, const 
     }
 }
 
-/* n values to the array, from element i on. Returns whether some have a kind. */
+/* Puts n values into the array, from element i on. Returns whether some are of a kind. */
 FLOE_INLINE bool take_run(const floe_wavelet_row *r, bool log, uint64_t i, uint64_t n, const floe_real *restrict x)
 {
     const floe_uint fill = (floe_uint)r->fill;
@@ -38,7 +38,7 @@ FLOE_INLINE bool take_run(const floe_wavelet_row *r, bool log, uint64_t i, uint6
     return marked;
 }
 
-/* Extremes of the k-th elements of all runs, so that a run is vectors. */
+/* Extremes are found of the k-th elements of all runs at first, so that the loop over a run becomes vectors. */
 static void take(const floe_wavelet_row *r, floe_wavelet_found *found)
 {
     floe_real x[RUN], min[RUN], max[RUN];
@@ -71,7 +71,7 @@ static void shift(const floe_wavelet_row *r, floe_wavelet_found *unused)
         v[i] = v[i] - (floe_real)r->center;
 }
 
-/* n values of the array from i on, as the field will have them, without signs. */
+/* n values of the array as the field will have them, without the signs of logarithms' values. */
 FLOE_INLINE void finish(const floe_wavelet_row *r, const floe_real *v, uint64_t n, floe_real *y)
 {
     const floe_real center = (floe_real)r->center;
@@ -97,7 +97,7 @@ FLOE_INLINE bool is_within(const floe_wavelet_row *r, floe_real x, floe_real y, 
     return FLOE_R(floe_wavelet_is_within)(x, y, r->log, r->tolerance, error, size);
 }
 
-/* A value that misses: by a correction, else as it is. */
+/* Marks a value that is outside the bound: with a correction if that helps, else as a literal. */
 static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *found)
 {
     const floe_real x = ((const floe_real *)r->field)[(int64_t)i * r->stride], v = ((const floe_real *)r->array)[i];
@@ -134,8 +134,8 @@ static void check_values(const floe_wavelet_row *r, uint64_t first, uint64_t n, 
     }
 }
 
-/* The same by an absolute bound, where no value is of a kind. The largest error is sought among patterns: those of numbers from 0 on
- * rise with them, and whole numbers make vectors. */
+/* The same for an absolute bound, if no value is of a kind. The largest error is found by bit patterns, which are ordered as the numbers are:
+ * of whole numbers compilers make vectors. */
 static void check_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
                         floe_wavelet_found *found)
 {
@@ -180,8 +180,9 @@ static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-/* Calls visit for each mark of the row's elements. */
 typedef void mark_fn(const floe_wavelet_row *r, uint64_t i, int32_t mark);
+
+/* Calls visit for each element of the row whose mark is not 0. */
 FLOE_INLINE void visit_marks(const floe_wavelet_row *r, const int8_t *marks, mark_fn *visit)
 {
     for (uint64_t x = r->x - r->x % FLOE_WAVELET_MARKS; marks && x < r->x + r->n; x += FLOE_WAVELET_MARKS) {

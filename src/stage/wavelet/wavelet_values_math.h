@@ -7,7 +7,7 @@
 #include "stage/wavelet/wavelet_math.h"
 #include "stage/wavelet/wavelet_values.h"
 
-/* Without center; NaN of what no transform can have. */
+/* A value of the array, before center is subtracted; NaN if no transform can have it. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_take)(floe_real x, uint64_t fill, bool log)
 {
     const floe_real f =
@@ -15,13 +15,13 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_take)(floe_real x, uint64_t fill, bool log
     return FLOE_INTERP_ABS(f) < FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
 }
 
-/* Of a value of the array: what the field will have; with logarithms that is its logarithm. */
+/* What the field will have for a value of the array, or its logarithm. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_give)(floe_real v, floe_real center)
 {
     return FLOE_R(floe_wavelet_finite)(v) + center;
 }
 
-/* The error of a value that would be y; whether it will do. */
+/* Whether y is near enough to x; its error, and the magnitude of x. */
 FLOE_HD bool FLOE_R(floe_wavelet_is_within)(floe_real x, floe_real y, bool log, double tolerance, double *error,
                                             double *size)
 {
@@ -43,7 +43,7 @@ FLOE_HD uint64_t FLOE_R(floe_wavelet_square)(double error, double tolerance)
     return (uint64_t)(e * e) + (e > 0);
 }
 
-/* The correction of v, which is to be f less center; 0: none is large enough. */
+/* The correction that brings v near f - center; 0 if none is large enough. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_correction)(floe_real f, floe_real v, double center, double unit)
 {
     const double off = (double)f - center - (double)v, size = off < 0 ? -off : off, k = size / unit + 0.75;
