@@ -10,36 +10,36 @@
 
 typedef enum floe_interp_set_kind {
     FLOE_INTERP_SET_EMPTY = 0,
-    FLOE_INTERP_SET_LIST = 1, /* positions */
+    FLOE_INTERP_SET_LIST = 1, /* a list of positions */
     FLOE_INTERP_SET_MASK = 2, /* a bit for each value, coded by stage context */
     FLOE_INTERP_SET_KINDS = 3
 } floe_interp_set_kind;
 
 typedef struct floe_interp_set {
     floe_interp_set_kind kind;
-    uint32_t axes; /* MASK: bit a: bits are differences along axis a of the shape */
+    uint32_t axes; /* MASK: where bit a is set, the bits are differences along axis a of the shape */
 } floe_interp_set;
 
 enum {
-    FLOE_INTERP_VERSION = 4,   /* that is written */
-    FLOE_INTERP_UNLIFTED = 3,  /* states of entropy chunks are not lifted; read, too */
-    FLOE_INTERP_UNCHECKED = 2, /* and chunks have no checks */
+    FLOE_INTERP_VERSION = 4,   /* the version that is written; the older ones below are read */
+    FLOE_INTERP_UNLIFTED = 3,  /* encoding of entropy chunks began with FLOE_ANS_LEAST */
+    FLOE_INTERP_UNCHECKED = 2, /* as 3, and entropy chunks have no checks */
     FLOE_INTERP_MASK_ROWS = 1024
 };
 
 typedef struct floe_interp_chunk {
     floe_interp_kind kind;
-    bool log, wide_sizes, checks; /* checks: of entropy chunks; writers make them */
-    uint32_t ans_begin;           /* decoder: states with which encoding began */
+    bool log, wide_sizes, checks; /* checks: entropy chunks have checks; always set by an encoder */
+    uint32_t ans_begin;           /* decoder: the state with which encoding of entropy chunks began */
     floe_interp_set sets[FLOE_INTERP_SETS];
-    uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: FLAT */
+    uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: the value of a FLAT chunk */
     floe_interp_plan plan;
-    const uint8_t *anchors, *apart; /* decoder: where they stand, and sets with literals; tables follow */
+    const uint8_t *anchors, *apart; /* decoder: where anchors and values apart begin in the stream; tables follow */
     uint64_t apart_nbytes;
     uint32_t check;
 } floe_interp_chunk;
 
-/* In the head: the size of an entropy chunk, and all checks. */
+/* Bytes in the head: of the size of one entropy chunk, and of all checks. */
 static inline uint32_t floe_interp_size_nbytes(const floe_interp_chunk *c) { return c->wide_sizes ? 4 : 2; }
 static inline uint64_t floe_interp_checks_nbytes(const floe_interp_chunk *c)
 {
@@ -61,16 +61,16 @@ static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *
     return p->nsteps ? p->steps[p->nsteps - 1].step.coarse : p->shape;
 }
 
-/* Grid and spec of the records of a set's mask: 7 values along the last axis each. */
+/* Grid and spec of the records of a set's mask. A record has 7 values along the last axis. */
 floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK]);
 extern const floe_context_spec floe_interp_mask_spec;
 
-/* Up to the anchors; without the check. */
+/* Writes the head up to the anchors, without its check. */
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
-/* The check of a head: of all before the first entropy chunk of a step. */
+/* The check of a head, which covers all bytes before the first entropy chunk of a step. */
 uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes);
-/* Untrusted. plan.shape must be there, with what it needs: nothing may take more. Leaves `from` behind what is apart. The check is not
- * looked at. */
+/* The bytes are untrusted. The caller has set plan.shape, and needs by it: a plan that takes more is refused. Leaves `from` behind the
+ * values apart. Does not compare the check. */
 floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
                                     floe_reader *from, floe_error *err);
 

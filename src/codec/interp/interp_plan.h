@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plan of a chunk: its steps, from the finest on, and how each is coded. Whoever encodes makes it of a structure, whoever decodes
- * reads it (interp_layout.h). */
+/* The plan of a chunk: its steps, finest first, and how each is coded. An encoder makes it from a structure; a decoder reads it
+ * from the stream (interp_layout.h). */
 #ifndef FLOE_CODEC_INTERP_INTERP_PLAN_H
 #define FLOE_CODEC_INTERP_INTERP_PLAN_H
 
@@ -11,18 +11,19 @@
 enum {
     FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
-    FLOE_INTERP_NEVER = 3,   /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
-    FLOE_INTERP_LEAST = 2,   /* steps: anchors of fewer would be too large a part of the field, unless axes end */
-    FLOE_INTERP_CHECKED = 8, /* log2 of entropy chunks, at most */
-    FLOE_INTERP_ENDS = 4     /* axes are not thinned below so many points */
+    FLOE_INTERP_NEVER = 3, /* a start: the axis is frozen; 0, 1 or 2 is the first level at which it is interpolated */
+    FLOE_INTERP_LEAST =
+        2, /* steps, unless all axes end: with fewer, the anchors would be too large a part of the field */
+    FLOE_INTERP_CHECKED = 8, /* the largest log2 of the entropy chunks that one check covers */
+    FLOE_INTERP_ENDS = 4     /* the fewest points to which an axis is thinned */
 };
 
-/* What is chosen for a field. Axes are those of the plan's shape. */
+/* What the tuner chooses for a field. Axes are those of the plan's shape. */
 typedef struct floe_interp_structure {
-    uint8_t start[FLOE_INTERP_RANK];
+    uint8_t start[FLOE_INTERP_RANK]; /* of each axis: a level, or FLOE_INTERP_NEVER */
     uint8_t predictor[FLOE_INTERP_LEVELS];
     bool wide[FLOE_INTERP_LEVELS], mean, planes;
-    uint32_t levels; /* where these end, the lattice is anchors */
+    uint32_t levels; /* the lattice that is left after them is stored as anchors */
     uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS], checked[FLOE_INTERP_LEVELS];
     double alpha, beta;
 } floe_interp_structure;
@@ -30,10 +31,10 @@ typedef struct floe_interp_structure {
 typedef struct floe_interp_coding {
     floe_interp_step step;
     floe_context_spec spec;
-    uint32_t rows;    /* of an entropy chunk, at most: a power of 2 */
-    uint32_t checked; /* log2 of the entropy chunks that a check is of */
-    uint32_t level;   /* encoder */
-    bool tables;      /* has tables of its own; else those of the coarser step */
+    uint32_t rows;    /* the most rows of an entropy chunk: a power of 2 */
+    uint32_t checked; /* log2 of the entropy chunks that one check covers */
+    uint32_t level;   /* encoder only */
+    bool tables;      /* the step has its own tables; otherwise it uses those of the coarser step */
     floe_context_grid grid;
     uint64_t nchunks;
 } floe_interp_coding;
@@ -43,7 +44,7 @@ static inline uint64_t floe_interp_nchecks(const floe_interp_coding *c)
     return floe_ans_nchecks(c->nchunks, c->checked);
 }
 
-/* Bytes of the records of a step; and whole units of 16. */
+/* The bytes of a step's records; _room rounds them up to a multiple of 16. */
 static inline uint64_t floe_interp_records_nbytes(const floe_interp_coding *c)
 {
     return floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
@@ -54,37 +55,37 @@ static inline uint64_t floe_interp_records_room(const floe_interp_coding *c)
 }
 
 typedef struct floe_interp_plan {
-    uint64_t shape[FLOE_INTERP_RANK]; /* axes of one point left out, then ones in front */
+    uint64_t shape[FLOE_INTERP_RANK]; /* without axes of one point, filled up with ones in front */
     uint32_t nsteps;
     floe_interp_coding steps[FLOE_INTERP_STEPS];
 } floe_interp_plan;
 
-/* Everything natural, sequential, from level 0 on. */
+/* Natural cubics along one axis after another, on all levels. */
 floe_interp_structure floe_interp_structure_default(void);
-/* Steps of a structure, without those of the quantizer; and without grids. */
+/* Makes the plan of a structure. The quantizer's steps are set later, by floe_interp_plan_quantize. _steps leaves out the grids, too. */
 void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
                          floe_interp_plan *plan);
 void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
                             floe_interp_plan *plan);
-/* Lattice below a step's axes, and grid of its records. */
+/* Sets the step's coarse lattice and the grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
 
-/* Sizes that no structure exceeds, if axes that begin late begin at the same level: reals of all coarse lattices, of the two
- * largest, and of the anchors; bytes of the records of all steps, and of one. */
+/* Sizes that no structure exceeds, provided that all axes which start late start at the same level. coarse, lattice, anchors: reals of
+ * all coarse lattices, of the two largest, of the anchors. records, step_records: bytes for all steps, for one step. */
 typedef struct floe_interp_needs {
     uint64_t coarse, lattice[2], anchors, records, step_records, nsteps;
 } floe_interp_needs;
 void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs);
 
-/* The last step whose fine lattice (nsteps: the anchors) has each 2^level-th point, and log2 of how many of its points there are to one
- * of those. */
+/* Returns the last step whose fine lattice holds every 2^level-th point; nsteps stands for the anchors. shift: log2 of the distance
+ * between such points in that lattice, for each axis. */
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK]);
 
-/* Steps of the quantizer for an absolute bound; max_abs: the largest magnitude in the lattices. */
+/* Sets the quantizer's steps for an absolute bound. max_abs: the largest magnitude in the lattices. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs);
 
-/* With no more threads than have work, of so many boxes: starting one takes longer than few cells. */
+/* Limits the threads to those that nboxes boxes of this extent keep busy: for a few cells, starting a thread takes longer. */
 floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
 
 #endif

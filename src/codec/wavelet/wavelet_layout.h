@@ -8,27 +8,27 @@
 #include "codec/wavelet/wavelet_records.h"
 #include "stage/interp/interp_bytes.h"
 
-/* Sets of marks: what the array does not give. */
+/* Sets of marks: what a decoder needs beside the array. */
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 5,     /* that is written */
-    FLOE_WAVELET_UNLIFTED = 4,    /* states of entropy chunks are not lifted; read, too */
-    FLOE_WAVELET_TALL_CHUNKS = 3, /* and chunks have 64 rows of a plane */
-    FLOE_WAVELET_UNCHECKED = 2,   /* and without checks behind anchors and steps */
-    FLOE_WAVELET_LONG_CHUNKS = 1, /* nor are entropy chunks shorter */
+    FLOE_WAVELET_VERSION = 5,     /* the version that is written; the older ones below are read */
+    FLOE_WAVELET_UNLIFTED = 4,    /* encoding of entropy chunks began with FLOE_ANS_LEAST */
+    FLOE_WAVELET_TALL_CHUNKS = 3, /* as 4, and entropy chunks have up to 64 rows of a plane */
+    FLOE_WAVELET_UNCHECKED = 2,   /* as 3, and there are no checks behind anchors and steps */
+    FLOE_WAVELET_LONG_CHUNKS = 1, /* as 2, and entropy chunks are never shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
-    FLOE_WAVELET_ANCHOR_BITS = 56, /* at most */
+    FLOE_WAVELET_ANCHOR_BITS = 56, /* the most bits of an anchor */
     FLOE_WAVELET_PALETTE = 3
 };
 
 typedef struct floe_wavelet_chunk {
     floe_interp_kind kind;
-    bool log, checks;             /* checks: writers make them */
-    uint32_t npalette, ans_begin; /* ans_begin: decoder: states with which encoding of entropy chunks began */
-    bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are differences along the slowest axis */
-    uint32_t shorter[FLOE_WAVELET_MARK_SETS];     /* as that of floe_wavelet_coding */
-    uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */
+    bool log, checks;             /* checks: the chunk has checks; always set by an encoder */
+    uint32_t npalette, ans_begin; /* ans_begin: decoder: the state with which encoding of entropy chunks began */
+    bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are stored as differences along the slowest axis */
+    uint32_t shorter[FLOE_WAVELET_MARK_SETS];     /* as in floe_wavelet_coding */
+    uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: the value of a FLAT chunk */
     floe_wavelet_anchors_code anchors;
     floe_wavelet_plan plan;
 } floe_wavelet_chunk;
@@ -42,9 +42,9 @@ static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
     return floe_interp_values_nbytes(FLOE_WAVELET_HEADER_NBYTES, ncells, narrow);
 }
 
-/* Grid of a set of marks, whose records have 7 values along the last axis each. */
+/* The grid of a set of marks. A record has the marks of 7 values along the last axis. */
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter);
-/* Records of a box of points, 7 of a row each. */
+/* The records that hold the marks of a box of points. */
 floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
                                         const floe_interp_box *box);
 extern const floe_context_spec floe_wavelet_marks_spec;
@@ -67,17 +67,18 @@ static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP
     return rows * floe_wavelet_marks_row(shape);
 }
 
-/* Kinds of differences. */
+/* Makes kinds of their differences, in place. */
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds);
 
-/* Except in preset best, and where there are few values: entropy chunks of steps, by ncodes of each, and of corrections become shorter. */
+/* Chooses how short the entropy chunks are, of each step by its ncodes, and of corrections. In preset best, and where there are few
+ * values, they stay long. */
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections);
 
-/* Up to the anchors. */
+/* Writes the head up to the anchors. */
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
-/* Untrusted. plan.shape must be there. */
+/* The bytes are untrusted. The caller has set plan.shape. */
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
-/* The plan is untrusted: nothing may take more than the largest that a writer chooses. */
+/* Whether the plan, which is untrusted, takes no more memory than the largest one that an encoder makes. */
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);
 
 #endif

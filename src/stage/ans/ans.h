@@ -21,14 +21,15 @@
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* Writes a bit for each of n symbols, then the 6 bits of its code for each that occurs. freq: all 0, or with the sum 2^bits. */
+/* freq: n frequencies, which are all 0 or add up to 2^bits. Writes 1 bit for each symbol, then 6 bits for each symbol that occurs. */
 void floe_ans_table_write(const uint16_t *freq, const uint8_t *code, uint32_t n, floe_cursor *to);
-/* Reads an untrusted table. False when it is cut short, or its frequencies cannot add up to 2^bits. An empty table gives zeros. */
+/* The bytes are untrusted. Returns false when they are cut short, or their frequencies cannot add up to 2^bits. An empty table
+ * gives zeros. */
 bool floe_ans_table_read(floe_reader *from, uint32_t n, uint32_t bits, uint16_t *freq);
 
 void floe_ans_symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_ans_symbol *symbols);
 
-/* slots: the symbol for each value of a state's low bits; spans: freq | start << 16 of each symbol. Those of an empty table are 0. */
+/* slots: 2^bits symbols, indexed by the low bits of a state; spans: freq | start << 16 of each symbol. An empty table makes both 0. */
 void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t *slots, uint32_t *spans);
 
 /* The sum of floe_ans_check_word over words first to end - 1 of bytes. */
@@ -38,13 +39,13 @@ uint32_t floe_ans_check_sum(const uint8_t *bytes, uint64_t first, uint64_t end);
 
 typedef struct floe_ans_encoder {
     uint32_t state[FLOE_ANS_LANES];
-    uint16_t *at, *end; /* words at .. end - 1, in host order; the caller gives enough room, and a word more */
-    uint32_t begin;
-    bool lifted,
-        failed; /* failed: a state was too large to be lifted, and encoding must begin again with FLOE_ANS_LEAST */
+    uint16_t *at, *end; /* the words written so far, in host order; the caller gives room for all, and one word more */
+    uint32_t begin;     /* the state with which each lane began */
+    bool lifted;        /* all states have been raised by FLOE_ANS_LEAST */
+    bool failed; /* a state was too large to be lifted: the caller encodes again, beginning with FLOE_ANS_LEAST */
 } floe_ans_encoder;
 
-/* begin: FLOE_ANS_BEGIN; after it has failed, FLOE_ANS_LEAST. */
+/* begin: FLOE_ANS_BEGIN, or FLOE_ANS_LEAST after an encoder has failed. */
 static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint32_t begin, uint16_t *end)
 {
     for (int i = 0; i < FLOE_ANS_LANES; i++)
@@ -55,7 +56,7 @@ static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint32_t begin, u
     e->failed = false;
 }
 
-/* Lifts all states if the state of a lane that puts something now is full. Once they are lifted, it does nothing. */
+/* Lifts all states before the first word leaves. full: some lane is about to emit a word. Does nothing once states are lifted. */
 static inline void floe_ans_encoder_lift(floe_ans_encoder *e, bool full)
 {
     if (e->lifted || !full)
@@ -86,21 +87,21 @@ FLOE_INLINE void floe_ans_encoder_put_raw(floe_ans_encoder *e, uint32_t lane, ui
     e->state[lane] = e->state[lane] << nbits | raw;
 }
 
-/* How many bytes the chunk of so many lanes has; and writes them, little-endian. */
+/* The bytes that nlanes lanes take: their states and words. _end writes them, little-endian. */
 uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes);
 void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *dst);
 
 typedef struct floe_ans_decoder {
     uint32_t state[FLOE_ANS_LANES];
-    uint32_t begin, least;   /* the state with which encoding began; a state below `least` takes a word */
+    uint32_t begin, least;   /* begin: the state with which encoding began; a state below `least` reads a word */
     const uint8_t *at, *end; /* words, little-endian */
     bool cut;                /* a word was missing */
 } floe_ans_decoder;
 
-/* begin: FLOE_ANS_BEGIN; for older streams, whose chunks have no flags, FLOE_ANS_LEAST. False when there are too few bytes, or flags and
- * states are damaged. */
+/* begin: FLOE_ANS_BEGIN; for older streams, whose chunks have no flags, FLOE_ANS_LEAST. Returns false when the bytes are too few, or
+ * are not whole words. */
 bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t begin, uint32_t nlanes, const uint8_t *src, uint64_t nbytes);
-/* Whether all words have been read, and all states are those with which encoding began. */
+/* Whether all words are read, and all states are what encoding began with. */
 bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes);
 
 FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
@@ -115,7 +116,7 @@ FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
     return x << 16 * low | word;
 }
 
-/* Behind a step: if it read the last word, takes back the lift of all states. */
+/* The encoder lifted all states just before it wrote its first word, which is the last one read: here they are lowered again. */
 FLOE_INLINE void floe_ans_decoder_step(floe_ans_decoder *d)
 {
     if (d->at != d->end || d->least == 0 || d->begin == FLOE_ANS_LEAST)

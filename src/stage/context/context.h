@@ -2,10 +2,10 @@
 /*
  * Stage context: records of up to 7 small codes -> bits and back. docs/format/context.md has the layout.
  *
- * Records lie in a grid of planes of rows; it is cut into chunks of at most 32 columns, the lanes of stage ans. A chunk is
- * decoded from its highest row down: a mask shows which codes of a record are not 0, and the codes of a window of rows that are
- * not follow, dealt to the lanes. Contexts are counts of nonzero codes, and codes, of rows before. The stage knows nothing
- * else of what the records are.
+ * Records lie in a grid of planes of rows. The grid is cut into chunks of at most 32 columns, one for each lane of stage ans.
+ * A chunk is decoded from its highest row down. The mask of a record shows which of its codes are not 0. The masks of a window
+ * of rows come first; their nonzero codes follow, dealt to the lanes. A context is made of codes, and of counts of nonzero
+ * codes, in rows before. The stage knows nothing else about the records.
  *
  *     encode   count every chunk                     decode   floe_context_tables_read
  *              floe_context_tables_build, _write              floe_context_decoder_of
@@ -42,7 +42,7 @@ void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_t
 typedef struct floe_context_decoder {
     const uint8_t *slots_of[2][FLOE_CONTEXT_VALUES]; /* by kind and context: those of its table */
     const uint32_t *spans_of[2][FLOE_CONTEXT_VALUES];
-    uint32_t begin; /* states with which encoding began */
+    uint32_t begin; /* the state with which encoding began */
     uint8_t slots[FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_MASK_BITS) + (1 << FLOE_CONTEXT_VALUE_BITS))];
     uint32_t spans[FLOE_CONTEXT_FREQS];
 } floe_context_decoder;
@@ -54,10 +54,10 @@ void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_t
 
 enum { FLOE_CONTEXT_CELLS = FLOE_CONTEXT_ROWS * FLOE_ANS_LANES };
 
-/* What a worker needs to encode. A token is a place among the counts, and raw bits above it. */
+/* What a worker needs for encoding. A token holds the index of a count in its low bits, and raw bits above it. */
 typedef struct floe_context_scratch {
     uint32_t tokens[FLOE_CONTEXT_CELLS * (1 + FLOE_CONTEXT_CLASSES)];
-    uint32_t nvalues[FLOE_CONTEXT_ROWS]; /* of each window */
+    uint32_t nvalues[FLOE_CONTEXT_ROWS]; /* nonzero codes of each window */
     uint16_t words[1 + FLOE_CONTEXT_CELLS * (1 + 2 * FLOE_CONTEXT_CLASSES)];
     floe_ans_encoder encoder;
 } floe_context_scratch;
@@ -66,10 +66,10 @@ typedef struct floe_context_ops {
     /* Adds the symbols of a chunk to counts. */
     void (*count)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records, uint32_t *counts,
                   floe_context_scratch *scratch);
-    /* Leaves the chunk in scratch->encoder, from where floe_ans_encoder_end takes it. Returns its bytes. */
+    /* Leaves the chunk in scratch->encoder, for floe_ans_encoder_end. Returns its size in bytes. */
     uint32_t (*encode)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
                        const floe_ans_symbol *symbols, floe_context_scratch *scratch);
-    /* src is untrusted. False where it is no such chunk; records are then undefined, but nothing else is written. */
+    /* src is untrusted. Returns false where it is not a chunk of this spec: records are then undefined, and nothing else is written. */
     bool (*decode)(const floe_context_spec *spec, const floe_context_chunk *chunk, const floe_context_decoder *decoder,
                    const uint8_t *src, uint64_t nbytes, void *records);
 } floe_context_ops;

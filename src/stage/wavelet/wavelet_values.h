@@ -34,7 +34,7 @@ typedef struct floe_wavelet_row {
     bool log, squares;   /* log: the array has logarithms; squares: their sum is wanted */
 } floe_wavelet_row;
 
-/* What encoding found. Squares are whole numbers, so that no order matters. */
+/* What encoding found. The sum of squares is a whole number, so that it does not depend on the order of summing. */
 typedef struct floe_wavelet_found {
     double min, max; /* of the array */
     double max_error, max_pw_error;
@@ -43,13 +43,13 @@ typedef struct floe_wavelet_found {
 } floe_wavelet_found;
 
 typedef struct floe_wavelet_value_ops {
-    /* field -> array, without center; NaN, and kind literal, of what no transform can have: nliterals of them. */
+    /* Field -> array; does not subtract center. A value that no transform can hold becomes NaN with kind LITERAL, and is counted. */
     void (*take)(const floe_wavelet_row *r, floe_wavelet_found *found);
-    /* Subtracts center. */
+    /* Subtracts center from the array. */
     void (*shift)(const floe_wavelet_row *r, floe_wavelet_found *unused);
-    /* Sets corrections, and kinds where those do not help, of what the array would give for the field. */
+    /* Compares the array with the field. Sets the corrections, and kinds where corrections do not help. */
     void (*check)(const floe_wavelet_row *r, floe_wavelet_found *found);
-    void (*give)(const floe_wavelet_row *r); /* array -> field; corrections are put into the array, too */
+    void (*give)(const floe_wavelet_row *r); /* array -> field; adds the corrections to the array, too */
 } floe_wavelet_value_ops;
 
 extern const floe_wavelet_value_ops floe_wavelet_value_ops_f32_plain, floe_wavelet_value_ops_f64_plain;
