@@ -13,9 +13,8 @@ enum {
     LEAST_WARPS = 4,
     BLOCKS_A_PROCESSOR = 2,
     BESIDES_NBYTES = 1024, /* shared memory that CUDA takes of a block, and that which is not dynamic */
-    SLOTS_A_TASK = 16,
-    COUNT_ROWS = 32,   /* rows of a chunk that a warp counts at a time, */
-    COUNT_PARTS = 4096 /* unless a grid has fewer such parts: then FLOE_CONTEXT_WINDOW */
+    COUNT_ROWS = 32,       /* rows of a chunk that a warp counts at a time, */
+    COUNT_PARTS = 4096     /* unless a grid has fewer such parts: then FLOE_CONTEXT_WINDOW */
 };
 
 /* Whether nothing has failed so far. One thread looks for all, since others may set the status meanwhile. */
@@ -35,23 +34,27 @@ FLOE_DEV uint32_t count_rows(const floe_context_dev_grid &g)
     return g.nchunks * count_parts(g.grid, COUNT_ROWS) < COUNT_PARTS ? (uint32_t)FLOE_CONTEXT_WINDOW : COUNT_ROWS;
 }
 
+FLOE_DEV uint32_t parts_of(const floe_context_dev_grid &g) { return g.nchunks * count_parts(g.grid, count_rows(g)); }
+FLOE_DEV uint32_t chunks_of(const floe_context_dev_grid &g) { return g.nchunks; }
+
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_count_kernel(const __grid_constant__ floe_context_job job)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, counts);
-    __shared__ uint32_t ticket;
+    __shared__ claim claimed;
     __shared__ uint8_t contexts[CONTEXT_ACTIVITIES];
     uint8_t *space = (uint8_t *)(counts + FLOE_CONTEXT_COUNTS) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
-    if (!goes_on(job, &ticket))
+    if (!goes_on(job, &claimed.ticket))
         return;
     context_of_activity(contexts, [](uint32_t context) { return context; });
     counting to = {contexts, counts, 0, {&job, NULL, 0, 0, NULL}};
-    for (uint32_t i = 0; i < job.ngrids; i++) {
+    for (uint32_t i = 0;; i++) {
+        uint32_t part;
+        i = claim_grid(job, i, &claimed, parts_of, part);
+        if (i >= job.ngrids)
+            break;
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
-        uint32_t part;
-        if (!claim_grid(job, i, n, &ticket, part))
-            continue;
         const uint32_t ncounts = FLOE_CONTEXT_VALUES_AT + floe_context_values(&g.spec) * FLOE_CONTEXT_STRIDE;
         for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
             counts[k] = 0;
@@ -223,15 +226,16 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_encode_kernel(const __grid_constant__ floe_context_job job)
 {
     FLOE_DYNAMIC_SHARED(symbols_shared, shared);
-    __shared__ uint32_t ticket;
+    __shared__ claim claimed;
     uint8_t *space = (uint8_t *)shared + symbols_nbytes(job.nvalues) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
-    if (!goes_on(job, &ticket))
+    if (!goes_on(job, &claimed.ticket))
         return;
-    for (uint32_t i = 0; i < job.ngrids; i++) {
-        const floe_context_dev_grid &g = job.grids[i];
+    for (uint32_t i = 0;; i++) {
         uint32_t chunk;
-        if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
-            continue;
+        i = claim_grid(job, i, &claimed, chunks_of, chunk);
+        if (i >= job.ngrids)
+            break;
+        const floe_context_dev_grid &g = job.grids[i];
         load_symbols(g.spec, job.tables[g.tables].tables, shared);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
@@ -301,25 +305,38 @@ FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
     }
 }
 
-/* Fills SLOTS_A_TASK slots of a table with the symbols in whose spans they lie; those of an empty table with 0. */
-FLOE_DEV void fill_slots(const uint32_t *spans, uint32_t n, uint32_t first, uint8_t *slots)
+/* Fills the slots of a table, a multiple of 512: each symbol that occurs is put where its span begins, then every slot takes the last symbol
+ * at or below it. A lane has 16 slots side by side. By a warp. */
+FLOE_DEV void slots_of(const uint32_t *spans, uint32_t nsymbols, uint32_t nslots, uint8_t *slots)
 {
-    uint32_t symbol = 0, end = n, words[SLOTS_A_TASK / 4];
-    while (end - symbol > 1) { /* finds the last symbol that begins no later */
-        const uint32_t middle = (symbol + end) / 2;
-        if (spans[middle] >> 16 <= first)
-            symbol = middle;
-        else
-            end = middle;
-    }
-    const bool empty = (spans[n - 1] >> 16) + (spans[n - 1] & 0xFFFF) == 0;
+    const uint32_t lane = floe_lane();
+    for (uint32_t first = 16 * lane; first < nslots; first += 16 * FLOE_WARP)
+        *(uint4 *)(slots + first) = make_uint4(0, 0, 0, 0);
+    __syncwarp();
+    for (uint32_t i = lane; i < nsymbols; i += FLOE_WARP)
+        if (spans[i] & 0xFFFF)
+            slots[spans[i] >> 16] = (uint8_t)i;
+    __syncwarp();
+    uint32_t below = 0; /* the last symbol of the lanes below, which later ones exceed */
+    for (uint32_t first = 16 * lane; first < nslots; first += 16 * FLOE_WARP) {
+        const uint4 begins = *(const uint4 *)(slots + first);
+        uint32_t words[] = {begins.x, begins.y, begins.z, begins.w}, last = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < SLOTS_A_TASK; i++) {
-        while (symbol + 1 < n && spans[symbol + 1] >> 16 <= first + i)
-            symbol++;
-        words[i / 4] = (i % 4 ? words[i / 4] : 0) | (empty ? 0 : symbol) << 8 * (i % 4);
+        for (uint32_t i = 0; i < 4; i++)
+            last = words[i] ? words[i] >> (floe_top_bit(words[i]) & 24) : last;
+        const uint32_t some = __ballot_sync(FLOE_ALL_LANES, last), under = some & floe_lanes_below();
+        const uint32_t nearest = __shfl_sync(FLOE_ALL_LANES, last, under ? (int)floe_top_bit(under) : 0);
+        uint32_t symbol = under ? nearest : below;
+        const uint32_t highest = __shfl_sync(FLOE_ALL_LANES, last, some ? (int)floe_top_bit(some) : 0);
+        below = some ? highest : below;
+#pragma unroll
+        for (uint32_t i = 0; i < 16; i++) {
+            const uint32_t shift = 8 * (i % 4), begin = words[i / 4] >> shift & 255;
+            symbol = begin ? begin : symbol;
+            words[i / 4] |= symbol << shift;
+        }
+        *(uint4 *)(slots + first) = make_uint4(words[0], words[1], words[2], words[3]);
     }
-    *(uint4 *)(slots + first) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 /* Bit t: one of n contexts refers to table t. By a warp. */
@@ -331,23 +348,19 @@ FLOE_DEV uint32_t tables_used(const uint8_t *table, uint32_t n)
     return __reduce_or_sync(FLOE_ALL_LANES, used);
 }
 
-/* Spans of the tables that are used, one behind the other. By a block, a warp a table. */
-FLOE_DEV void load_spans(const floe_context_kind &k, uint32_t used, const uint16_t *freq, uint32_t *spans)
+/* Spans and slots of the tables that are used, one behind the other. By a block, a warp a table. */
+FLOE_DEV void load_tables(const floe_context_kind &k, uint32_t used, const uint16_t *freq, uint32_t *spans,
+                          uint8_t *slots)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
     uint32_t to = 0;
-    for (uint32_t left = used; left; left &= left - 1, to++)
-        if (to % nwarps == warp)
-            spans_of(freq + k.freqs_at + (__ffs((int)left) - 1) * k.stride, k.nsymbols, spans + to * k.stride);
-}
-
-/* Slots of so many tables, whose spans are there. By a block. */
-FLOE_DEV void load_slots(const floe_context_kind &k, uint32_t ntables, const uint32_t *spans, uint8_t *slots)
-{
-    const uint32_t ntasks = (1u << k.bits) / SLOTS_A_TASK;
-    for (uint32_t i = threadIdx.x; i < ntables * ntasks; i += blockDim.x)
-        fill_slots(spans + i / ntasks * k.stride, k.nsymbols, i % ntasks * SLOTS_A_TASK,
-                   slots + (i / ntasks << k.bits));
+    for (uint32_t left = used; left; left &= left - 1, to++) {
+        if (to % nwarps != warp)
+            continue;
+        spans_of(freq + k.freqs_at + (__ffs((int)left) - 1) * k.stride, k.nsymbols, spans + to * k.stride);
+        __syncwarp();
+        slots_of(spans + to * k.stride, k.nsymbols, 1u << k.bits, slots + (to << k.bits));
+    }
 }
 
 FLOE_DEV void load_decoder(const floe_context_spec &spec, const floe_context_tables &t, const decoder &d)
@@ -355,16 +368,13 @@ FLOE_DEV void load_decoder(const floe_context_spec &spec, const floe_context_tab
     const floe_context_kind masks = floe_context_kind_of(&spec, 0), values = floe_context_kind_of(&spec, 1);
     const uint32_t used[] = {tables_used(t.table, masks.ncontexts),
                              tables_used(t.table + values.first, values.ncontexts)};
-    load_spans(masks, used[0], t.freq, d.mask_spans);
-    load_spans(values, used[1], t.freq, d.value_spans);
+    load_tables(masks, used[0], t.freq, d.mask_spans, d.mask_slots);
+    load_tables(values, used[1], t.freq, d.value_spans, d.value_slots);
     for (uint32_t i = threadIdx.x; i < values.ncontexts; i += blockDim.x)
         d.value_table[i] = (uint8_t)__popc(used[1] & ((1u << t.table[values.first + i]) - 1));
     context_of_activity(d.mask_table, [&](uint32_t context) {
         return context < masks.ncontexts ? __popc(used[0] & ((1u << t.table[context]) - 1)) : 0;
     });
-    load_slots(masks, (uint32_t)__popc(used[0]), d.mask_spans, d.mask_slots);
-    load_slots(values, (uint32_t)__popc(used[1]), d.value_spans, d.value_slots);
-    __syncthreads();
 }
 
 /* The mask for which a lane's state stands, and the span with which it is read. */
@@ -506,17 +516,18 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_decode_kernel(const __grid_constant__ floe_context_job job)
 {
     FLOE_DYNAMIC_SHARED(uint8_t, shared);
-    __shared__ uint32_t ticket;
+    __shared__ claim claimed;
     const decoder d = decoder_at(shared, job.nmasks);
     uint8_t *ring = shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * decode_warp_nbytes(job);
     uint8_t *space = ring + FLOE_ANS_RING_NBYTES;
-    if (!goes_on(job, &ticket))
+    if (!goes_on(job, &claimed.ticket))
         return;
-    for (uint32_t i = 0; i < job.ngrids; i++) {
-        const floe_context_dev_grid &g = job.grids[i];
+    for (uint32_t i = 0;; i++) {
         uint32_t chunk;
-        if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
-            continue;
+        i = claim_grid(job, i, &claimed, chunks_of, chunk);
+        if (i >= job.ngrids)
+            break;
+        const floe_context_dev_grid &g = job.grids[i];
         load_decoder(g.spec, job.tables[g.tables].tables, d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const uint64_t *place = job.places + g.first + chunk;

@@ -367,16 +367,39 @@ template <class OF> FLOE_DEV void context_of_activity(uint8_t *to, OF of)
 
 /* ---- which chunks a warp does ------------------------------------------------------------------------------------------ */
 
-/* Takes a chunk of a grid, which has n, for each warp of a block. By all its threads; false if none was left. */
-FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t n, uint32_t *shared, uint32_t &chunk)
+/* What a block has claimed: chunks ticket, ticket + 1, .. of a grid, one for each warp. */
+struct claim {
+    uint32_t grid, ticket;
+};
+
+/* Claims chunks of the first grid from number `grid` on that has some left; chunks_of(g) returns how many it has. Returns the grid, or
+ * job.ngrids if none is left. By a block: its first warp looks at 32 grids at a time. */
+template <class CHUNKS>
+FLOE_DEV uint32_t claim_grid(const floe_context_job &job, uint32_t grid, claim *shared, CHUNKS chunks_of,
+                             uint32_t &chunk)
 {
-    const uint32_t nwarps = blockDim.x / FLOE_WARP;
     __syncthreads();
-    if (threadIdx.x == 0)
-        *shared = atomicAdd(job.tickets + grid, nwarps);
+    if (threadIdx.x < FLOE_WARP) {
+        uint32_t ticket = 0;
+        for (bool claimed = false; !claimed && grid < job.ngrids;) {
+            const uint32_t g = grid + floe_lane();
+            const uint32_t left =
+                __ballot_sync(FLOE_ALL_LANES, g < job.ngrids && __ldcg(job.tickets + g) < chunks_of(job.grids[g]));
+            grid += left ? (uint32_t)__ffs((int)left) - 1 : FLOE_WARP;
+            if (left == 0)
+                continue;
+            if (floe_lane() == 0)
+                ticket = atomicAdd(job.tickets + grid, blockDim.x / FLOE_WARP);
+            ticket = __shfl_sync(FLOE_ALL_LANES, ticket, 0);
+            claimed = ticket < chunks_of(job.grids[grid]);
+            grid += !claimed;
+        }
+        if (floe_lane() == 0)
+            *shared = {min(grid, job.ngrids), ticket};
+    }
     __syncthreads();
-    chunk = *shared + threadIdx.x / FLOE_WARP;
-    return *shared < n;
+    chunk = shared->ticket + threadIdx.x / FLOE_WARP;
+    return shared->grid;
 }
 /* The next chunk of the grid for this warp; not below n if none is left. */
 FLOE_DEV uint32_t next_chunk(const floe_context_job &job, uint32_t grid)
