@@ -36,7 +36,6 @@ struct level {
     axis_of_cells a[FLOE_INTERP_RANK];
     uint32_t nblocks, ntiles, nstrips;
     uint32_t lane_place; /* of the lane axis among those of the step; the march axis comes before the row axis */
-    bool pairs[3];       /* two points at once: originals, those stored, of the coarse lattice */
     floe_real step, inverse, limit, tolerance, no_code; /* no_code: what 0 is when it is loaded */
     weights of[WEIGHTS];
 };
@@ -105,10 +104,6 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------ */
 
-struct alignas(2 * sizeof(floe_real)) pair_of_reals {
-    floe_real even, odd;
-};
-
 FLOE_DEV_COLD points log_of(points p, uint64_t fill)
 {
     for (int i = 0; i < 4; i++)
@@ -139,18 +134,10 @@ template <bool RARE> FLOE_DEV points take_in_all(const level &l, const points &p
 template <bool X> FLOE_DEV void load_coarse(const level &l, uint32_t exists, const floe_real *from, points &to)
 {
     to.v[0][0] = to.v[0][1] = 0;
-    if (!X && l.pairs[2]) {
-        if (exists & 1) {
-            const pair_of_reals all = *(const pair_of_reals *)from;
-            to.v[0][0] = all.even;
-            to.v[0][1] = all.odd;
-        }
-    } else {
-        if (exists & 1)
-            to.v[0][0] = from[0];
-        if (!X && exists & 1 << 4)
-            to.v[0][1] = from[1];
-    }
+    if (exists & 1)
+        to.v[0][0] = from[0];
+    if (!X && exists & 1 << 4)
+        to.v[0][1] = from[1];
 }
 
 /* Originals of plane z, which begins there; NaN where there are none. */
@@ -159,22 +146,12 @@ FLOE_DEV points load_originals(const level &l, uint32_t exists, const floe_real 
 {
     exists = is_in(z, l.a[MARCH].points) ? exists : 0;
     points p = {{{(floe_real)NAN, (floe_real)NAN}, {(floe_real)NAN, (floe_real)NAN}}};
-    if (l.pairs[0]) {
 #pragma unroll
-        for (int y = 0; y < 1 + Y; y++)
-            if (exists >> 2 * y & 1) { /* then both do */
-                const pair_of_reals all = *(const pair_of_reals *)(from + y * l.a[ROW].original);
-                p.v[y][0] = all.even;
-                p.v[y][1] = all.odd;
-            }
-    } else {
+    for (int y = 0; y < 1 + Y; y++)
 #pragma unroll
-        for (int y = 0; y < 1 + Y; y++)
-#pragma unroll
-            for (int x = 0; x < 2; x++)
-                if (exists >> (2 * y + 4 * x) & 1)
-                    p.v[y][x] = from[y * l.a[ROW].original + x * l.a[LANE].original];
-    }
+        for (int x = 0; x < 2; x++)
+            if (exists >> (2 * y + 4 * x) & 1)
+                p.v[y][x] = from[y * l.a[ROW].original + x * l.a[LANE].original];
     return take_in_all<RARE>(l, p);
 }
 
@@ -185,21 +162,12 @@ FLOE_DEV void store_points(const level &l, uint32_t wanted, floe_real *to, int32
         return;
     if (RARE && l.job.last && l.job.log)
         p = exp_of(p);
-    if (l.pairs[1]) {
 #pragma unroll
-        for (int y = 0; y < 1 + Y; y++) {
-            const pair_of_reals all = {p.v[y][0], p.v[y][1]};
-            if (wanted >> 2 * y & 1)
-                *(pair_of_reals *)(to + y * l.a[ROW].fine) = all;
-        }
-    } else {
+    for (int y = 0; y < 1 + Y; y++)
 #pragma unroll
-        for (int y = 0; y < 1 + Y; y++)
-#pragma unroll
-            for (int x = 0; x < 2; x++)
-                if (wanted >> (2 * y + 4 * x) & 1)
-                    to[y * l.a[ROW].fine + x * l.a[LANE].fine] = p.v[y][x];
-    }
+        for (int x = 0; x < 2; x++)
+            if (wanted >> (2 * y + 4 * x) & 1)
+                to[y * l.a[ROW].fine + x * l.a[LANE].fine] = p.v[y][x];
 }
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */

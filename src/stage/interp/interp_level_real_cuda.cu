@@ -353,17 +353,6 @@ void set_tiles(level *l, bool x, bool y, bool z, int32_t nrows)
     l->nblocks = y ? l->ntiles : (uint32_t)floe_ceil_div(l->ntiles, WARPS);
 }
 
-/* Pairs along the lane axis. */
-bool has_pairs(const level &l, const floe_interp_view &v)
-{
-    const axis_of_cells &x = l.a[LANE];
-    bool good = x.axis == 3 && v.stride[3] == 1 && (uintptr_t)v.data % sizeof(pair_of_reals) == 0 &&
-                (x.points | x.lo | x.hi) % 2 == 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK - 1; a++)
-        good = good && v.stride[a] % 2 == 0;
-    return good;
-}
-
 template <bool ENCODE, bool X, bool Y, bool Z> int launch(level *l, void *stream)
 {
     const bool rare = l->job.log || l->check.squares;
@@ -389,9 +378,6 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
     set_axes(&l, ENCODE);
     for (uint32_t i = 0; i < WEIGHTS; i++)
         l.of[i] = weights_number(i, job->step.predictor);
-    l.pairs[0] = has_pairs(l, job->original);
-    l.pairs[1] = has_pairs(l, job->fine);
-    l.pairs[2] = l.a[LANE].points % 2 == 0 && (uintptr_t)job->coarse % sizeof(pair_of_reals) == 0;
     const uint32_t naxes = job->step.naxes;
     if (floe_interp_is_active(&job->step, l.a[LANE].axis))
         return naxes == 1   ? launch<ENCODE, true, false, false>(&l, stream)
