@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stage context on a GPU: grids of records -> entropy chunks and back, all grids of a call in one launch; the bytes are the CPU's.
+ * Stage context on a GPU: grids of records <-> entropy chunks, with the bytes of the CPU. One launch does all grids of a call.
  * Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are device memory.
  *
- *     count    counts of each grid (0 at first)                      (whoever reads tables: context_open.cuh)
- *     tally    what each grid takes
- *     tables   tables of each grid, of its own or shared             decode
- *     encode   chunks, each at the end of its slot; their sizes
+ *     count    counts the symbols of each grid                       tables and sizes are read by context_open.cuh
+ *     tally    finds the bits that each grid would take              decode
+ *     tables   builds the tables of each grid, or shares them
+ *     encode   writes each chunk to the end of its slot, and its size
  */
 #ifndef FLOE_STAGE_CONTEXT_CUDA_H
 #define FLOE_STAGE_CONTEXT_CUDA_H
@@ -20,10 +20,10 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_CONTEXT_RUN = 12 /* tables of up to so many grids together are built beforehand, to see whether sharing pays */
+    FLOE_CONTEXT_RUN = 12 /* tables are built for runs of up to so many grids, to find out whether sharing pays */
 };
 
-/* A grid of records. Those of a call stand in the order in which their chunks are numbered: first the one that takes longest. */
+/* A grid of records. Chunks are numbered through all grids of a call, in this order; blocks claim them in this order, too. */
 typedef struct floe_context_dev_grid {
     void *records;
     floe_context_grid grid;
@@ -31,7 +31,7 @@ typedef struct floe_context_dev_grid {
     uint32_t first, nchunks; /* chunks: number of the first one, and how many there are */
     uint32_t tables;         /* number of its tables: floe_context_tables_cuda sets it, decoding needs it */
     /* encode */
-    bool shares;           /* has the tables of the grid before it, where that costs no more */
+    bool shares;           /* it may have the tables of the grid before it, where that costs no more */
     uint32_t counts;       /* its symbols are added to the counts of this grid */
     uint64_t first_window; /* number of its first window, among all for which tokens are kept */
     /* decode */
@@ -49,15 +49,15 @@ FLOE_HD uint32_t floe_context_chunk_windows(const floe_context_dev_grid *g)
     return (g->grid.piece[0] * g->grid.piece[1] + g->spec.window - 1) / g->spec.window;
 }
 
-/* Words of 16 bits that a chunk takes at most: a mask takes up to 12 bits, a value 10 and 15 or, of 8 bits, 7 raw ones; what rounding
- * adds is less than a quarter of a bit a symbol, and states are words, too. Even. */
+/* The most words of 16 bits that a chunk takes; even. A mask takes up to 12 bits, a value 10 and 15 raw ones (7, if codes have 8 bits).
+ * Rounding adds less than a quarter of a bit to a symbol. States are words, too. */
 FLOE_HD uint32_t floe_context_slot_words(const floe_context_chunk *c, uint32_t width)
 {
     return (c->planes * c->rows * (width == 0 ? 1 : width == 1 ? 9 : 12) + 4) * c->lanes + 2;
 }
 
-/* Shared memory of a warp: the row above the window and its rows, a record a lane; if a window has one row, that of the plane before;
- * and the list of nonzero codes. */
+/* Shared memory of a warp: a record of each lane for the rows of the window and the row above it, for a window of one row also for the
+ * row of the plane before; and the list of nonzero codes. */
 FLOE_HD uint32_t floe_context_warp_nbytes(const floe_context_spec *s)
 {
     const uint32_t nrows = s->window + 1 + (s->window == 1);
@@ -71,7 +71,7 @@ typedef struct floe_context_dev_tables {
     uint8_t nused[2][FLOE_CONTEXT_TABLES]; /* symbols that occur in each table */
 } floe_context_dev_tables;
 
-/* The bytes of a grid's tables, behind their size; none if it has those of another grid. */
+/* The bytes of a grid's tables, with their size before them. A grid with the tables of another has none. */
 typedef struct floe_context_dev_bytes {
     uint32_t nbytes;
     uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
@@ -100,14 +100,14 @@ typedef struct floe_context_job {
         *slot_ends;  /* in words of 16 bits: how many are taken, 0 at first; then where the slot of each chunk ends */
     uint32_t *sizes; /* of each chunk, in words of 32 bits */
     uint32_t *sums;  /* of each chunk, for checks; NULL: none are made */
-    /* Of each chunk whether a code is not 0; all 0 before count, which sets it. tally takes the other chunks out of the counts, encode
+    /* Whether a chunk has a code that is not 0. Count sets it; all are 0 before. tally takes the other chunks out of the counts, and encode
      * gives them the size 0. NULL: all chunks are coded. */
     uint8_t *busy;
     /* decode */
     const uint8_t *src;
     const uint64_t *places; /* where each chunk begins in src; then where the last one ends */
-    uint32_t ans_begin;     /* states with which encoding began: FLOE_ANS_BEGIN, or of older streams FLOE_ANS_LEAST */
-    bool sparse;            /* chunks of no bytes are zeros, which their records are already */
+    uint32_t ans_begin;     /* the state with which encoding began: FLOE_ANS_BEGIN; in older streams FLOE_ANS_LEAST */
+    bool sparse;            /* a chunk of no bytes has zeros; the caller has set its records to 0 */
 } floe_context_job;
 
 FLOE_HD floe_context_dev_grid floe_context_dev_grid_of(const floe_context_spec *spec, const floe_context_grid *grid,

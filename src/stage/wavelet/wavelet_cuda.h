@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stage wavelet on a GPU: what floe_wavelet_ops does, of a step at a time, with the same bits. Every function puts kernels on a stream
- * and returns a cudaError_t as a number. All pointers are device memory; arrays have at most FLOE_INTERP_CELLS_MOST values. Where *status is
- * not 0 kernels do nothing.
+ * Stage wavelet on a GPU: does what floe_wavelet_ops does, a step at a time, with the same bits. Every function puts kernels on a stream
+ * and returns a cudaError_t as a number. All pointers are device memory. An array has at most FLOE_INTERP_CELLS_MOST values. Kernels do
+ * nothing if *status is not 0.
  */
 #ifndef FLOE_STAGE_WAVELET_WAVELET_CUDA_H
 #define FLOE_STAGE_WAVELET_WAVELET_CUDA_H
@@ -18,10 +18,10 @@ extern "C" {
 enum { FLOE_WAVELET_DEV_BANDS = 8 /* of a packet, at most */ };
 
 /*
- * A step of an array, which two buffers of one shape hold in turns. Each pass takes the box 0 .. step.fine from one and leaves it in the
- * other: an axis of n points, at least 2, becomes ceil(n / 2) means and then details, or is put back. The rest of the buffers stays: details of finer steps
- * are where their own last pass left them. Forward goes from the step's last axis to its first, inverse the other way. One pass does the array's
- * last axis and the step's axis before it.
+ * A step of an array, which two buffers of one shape hold in turns. A pass reads the box 0 .. step.fine from one buffer and writes it to the
+ * other. Along its axis, n points (at least 2) become ceil(n / 2) means and, behind them, the details; an inverse pass puts them back. The rest of
+ * both buffers stays, so that details of a finer step lie where that step's last pass left them. Forward passes go from the step's last
+ * axis to its first, inverse ones the other way. The array's last axis and the step's axis before it share a pass.
  */
 typedef struct floe_wavelet_dev_lift {
     void *array[2];
@@ -30,11 +30,11 @@ typedef struct floe_wavelet_dev_lift {
     floe_wavelet_bank bank;
     uint32_t one_sided; /* bit a: axis a */
     bool inverse;
-    const void *first; /* forward: what the first pass takes, less center, in place of the buffer; NULL: that one */
+    const void *first; /* forward: the first pass reads this, less center; NULL: it reads the buffer */
     double center;
     const uint32_t *status;
 } floe_wavelet_dev_lift;
-/* The pass, counted from the step's first axis on, that does its k-th axis; how many there are. */
+/* The number of the pass that does the step's k-th axis, counted from its first axis on; and how many passes there are. */
 static inline uint32_t floe_wavelet_dev_pass(const floe_interp_step *s, uint32_t k)
 {
     const uint32_t last = floe_interp_place(s, FLOE_INTERP_RANK - 1);
@@ -44,13 +44,13 @@ static inline uint32_t floe_wavelet_dev_passes(const floe_interp_step *s)
 {
     return floe_wavelet_dev_pass(s, s->naxes - 1) + 1;
 }
-/* *at: the buffer that has the box; becomes the one that has it then. */
+/* *at: which buffer has the box, before and after. */
 int floe_wavelet_lift_f32(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 
 /*
- * Small arrays of one shape, all passes of each. Points stay in their places: means are where even points were, so that passes leave a
- * lattice of points 2^depth apart. A launch does some passes of all arrays.
+ * All passes of small arrays, which have one shape. Points stay in their places: a mean takes the place of its even point, so that after
+ * some passes the means are a lattice of points 2^depth apart. A launch does some passes of all arrays.
  */
 enum { FLOE_WAVELET_DEV_ARRAYS = 6, FLOE_WAVELET_DEV_PASSES = 32 };
 typedef struct floe_wavelet_dev_pass_at {
@@ -58,7 +58,7 @@ typedef struct floe_wavelet_dev_pass_at {
 } floe_wavelet_dev_pass_at;
 typedef struct floe_wavelet_dev_place {
     void *array;
-    const void *from; /* what the array begins with, forward; NULL: what it holds */
+    const void *from; /* forward: the values to begin with; NULL: the array holds them */
     floe_wavelet_bank bank;
     uint32_t one_sided, npasses; /* one_sided: bit a: axis a */
     floe_wavelet_dev_pass_at pass[FLOE_WAVELET_DEV_PASSES];
@@ -73,13 +73,13 @@ typedef struct floe_wavelet_dev_places {
 int floe_wavelet_lift_places_f32(const floe_wavelet_dev_places *p, void *stream);
 int floe_wavelet_lift_places_f64(const floe_wavelet_dev_places *p, void *stream);
 
-/* Of point p along the axis of a packet, which has nbands bands that begin there: where it lies if all points stay in their places. */
+/* The place of point p along the axis of a packet, if all points stay in their places. p is in a band that begins at point `begin`. */
 FLOE_HD uint64_t floe_wavelet_dev_packet_place(uint64_t p, uint32_t band, uint32_t nbands, uint64_t begin)
 {
     return band ? (2 * (p - begin) + 1) << (nbands - 1 - band) : p << (nbands - 1);
 }
 
-/* Details of a step in the buffer that has them <-> its records. Steps of a call have the shape, axis, in_place and status of the first one. */
+/* Details of a step, in the buffer that has them <-> its records. All steps of a call have the shape, axis, in_place and status of the first. */
 typedef struct floe_wavelet_dev_codes {
     void *array;
     bool in_place; /* points are in their places; depth: of the step's fine lattice */
@@ -87,14 +87,15 @@ typedef struct floe_wavelet_dev_codes {
     uint64_t shape[FLOE_INTERP_RANK];
     floe_interp_step step; /* width, too */
     void *records;         /* aligned to 16 bytes */
-    uint64_t nrecords;     /* encode: all of the grid; what no detail has becomes 0 */
-    /* Bands of a packet: where they begin along an axis that is none of the step's, coarsest first; one: all there is. */
+    uint64_t nrecords;     /* encode: all of the grid; codes that stand for no detail become 0 */
+    /* Bands of a packet, coarsest first, and where they begin along its axis, which is none of the step's. 1 band: there is no packet. */
     uint32_t axis, nbands;
     uint64_t begin[FLOE_WAVELET_DEV_BANDS];
     double steps[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES]; /* of each band and class */
-    /* 0 at first; largest: the pattern of a double. */
-    unsigned long long *largest; /* of magnitudes, in steps; encode adds how many codes are as large as they may be */
-    floe_wavelet_means *means;   /* encode: adds to it. decode: NULL, or shifts are those that it makes */
+    /* Both are 0 at first. */
+    unsigned long long *
+        largest; /* the largest magnitude in steps, as the pattern of a double. Encode adds to it how many codes were cut */
+    floe_wavelet_means *means; /* encode adds to it. decode takes its shifts from it; NULL: from `shift` */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     const uint32_t *status;
 } floe_wavelet_dev_codes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the points of a line flow through the liftings of a bank when they are read pair by pair: how far each lifting is behind, and
- * how many points must be kept, for kernels that have them in registers. All of it is known when they are compiled.
+ * How the points of a line flow through the liftings of a bank while they are read pair by pair: how many pairs each lifting is behind, and
+ * how many points of each stream a kernel must keep in registers. The compiler computes all of it.
  */
 #ifndef FLOE_STAGE_WAVELET_WAVELET_FLOW_CUH
 #define FLOE_STAGE_WAVELET_WAVELET_FLOW_CUH
@@ -17,21 +17,23 @@ enum {
     FAR_LEFT = -3             /* the first tap of a stencil, at least */
 };
 
-/* Streams: points of a parity; 0 and 1 as they are read, 2 + k what lifting k of the pass makes. */
+/* A stream is a sequence of points of one parity: 0 and 1 as they are read, 2 + k as lifting k of the pass makes them. */
 struct lifting {
     bool to_odd, may_be_one_sided;
     int32_t first, ntaps;
-    int32_t lo, hi;   /* numbers around a point's own that must be there */
+    int32_t lo, hi;   /* the points that must be there, counted from a point's own number */
     int32_t from, to; /* streams */
     floe_real weight[FLOE_WAVELET_TAPS];
 };
 
 struct flow {
     lifting lift[FLOE_WAVELET_LIFTS];
-    int32_t nlifts, behind[STREAMS],
-        size[STREAMS];           /* pairs that a stream is behind what is read; points that it keeps */
-    int32_t out[2], lag, around; /* pairs; around: on each side what a pair is made of */
-    int32_t lo[2], hi[2];        /* of all that tap evens, odds */
+    int32_t nlifts;
+    int32_t behind[STREAMS],
+        size[STREAMS];    /* how many pairs a stream is behind what is read; how many points it keeps */
+    int32_t out[2], lag;  /* the streams of finished evens and odds; how many pairs they are behind */
+    int32_t around;       /* pairs on each side that a finished pair depends on */
+    int32_t lo[2], hi[2]; /* the farthest evens and odds that a lifting reads */
 };
 
 constexpr int32_t most(int32_t a, int32_t b) { return a > b ? a : b; }

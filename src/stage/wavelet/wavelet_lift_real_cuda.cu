@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes of stage wavelet. Threads march along an axis, with the points that the next ones are made of in registers; the last axis is lifted by
- * the lanes of a warp, which have its points side by side, on the same way. Shared memory and barriers have no part in it. Where a line is cut, for
- * warps or for lanes, points around are computed again. Points are computed in the order of wavelet_cpu.c, so that no cut is seen.
+ * Passes of stage wavelet. A thread marches along an axis and keeps in registers the points from which the next ones are computed. The last
+ * axis is lifted on the same way: lanes of a warp hold its points side by side and exchange them by shuffles. There is no shared memory and
+ * no barrier. Where a line is cut between warps or lanes, each side computes the points around the cut for itself. Sums are made in the
+ * order of wavelet_cpu.c, so that results do not depend on the cuts.
  */
 #include <floe/floe.h>
 
@@ -16,50 +17,53 @@ namespace
 enum {
     THREADS = 128,
     WARPS = THREADS / FLOE_WARP,
-    BLOCKS_OF_ROWS = FLOE_REAL_BITS == 32 ? 5 : 3, /* of a processor, at least */
+    BLOCKS_OF_ROWS = FLOE_REAL_BITS == 32 ? 5 : 3, /* that a processor holds at once, at least */
     BLOCKS_OF_COLUMNS = FLOE_REAL_BITS == 32 ? 8 : 6,
-    AHEAD = 2,  /* pairs of rows that are read before they are needed */
-    UNROLL = 6, /* as many points as most streams keep, so that they need not move */
+    AHEAD = 2,  /* pairs of rows that are loaded before they are needed */
+    UNROLL = 6, /* about as many points as a stream keeps: unrolled so often, they need not move between registers */
     BUSY = 24,  /* warps that a processor should have */
-    LEAST_PAIRS = 8,
-    MOST_PAIRS = 128, /* of a segment */
-    ENDS_FIRST = -2,  /* of the evens that predict a point near an end, by the point's number */
+    LEAST_PAIRS = 8, /* of a segment */
+    MOST_PAIRS = 128,
+    ENDS_FIRST = -2, /* the first even point that may predict a point near an end, counted from that point's number */
     ENDS_TAPS = 6
 };
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------------ */
 
-/* How a point near an end is predicted where that is one-sided; bit t of taps: weight[t] counts. */
+/* How a point near a one-sided end is predicted. Bit t of taps: weight[t] is used. */
 struct end_taps {
     uint32_t taps;
     floe_real weight[ENDS_TAPS];
 };
 
 struct line {
-    uint32_t n, count[2], step; /* points, evens and odds; from one to the next */
+    uint32_t n, count[2], step; /* points; evens and odds; from one to the next */
     bool one_sided;
     end_taps ends[FLOE_WAVELET_SIDED];
 };
 
-/* By numbers that fit 32 bits. */
+/* A pass over an array. All its numbers fit 32 bits. */
 struct pass {
     const floe_real *from;
-    floe_real *to, center; /* center: forward */
+    floe_real *to, center; /* center: what a forward pass subtracts */
     const uint32_t *status;
-    line march, row;                           /* row: along the last axis, by lanes, a pair each */
-    uint32_t nothers, extent[3], stride[3];    /* of the other axes, slowest first; a march each */
-    uint32_t nstrips, width, nsegments, pairs; /* of a row, lanes of one; of a march, pairs of one */
-    bool paired;                               /* two points side by side are aligned */
+    line march, row; /* row: along the last axis, where each lane has a pair */
+    uint32_t nothers, extent[3],
+        stride[3];             /* the other axes, slowest first: there is a march for each of their points */
+    uint32_t nstrips, width;   /* a row is cut into strips; width: lanes that have one */
+    uint32_t nsegments, pairs; /* a march is cut into segments of so many pairs */
+    bool paired;               /* two points side by side are aligned, and move together */
 };
 
-/* What a thread does. */
+/* What a thread works on: a line of the march, or a pair of each row. */
 struct lanes {
-    const floe_real *from; /* a point of the march's first row: of a lane's pair the even one, or one that is there */
+    const floe_real *from; /* its point of the march's first row; of a pair the even one */
     floe_real *to;
-    uint32_t segment, pair;  /* pair: of a row */
-    int32_t odd_from;        /* where the odd one is, from the even one on */
-    bool own[2], ends;       /* they are there and no other warp's; the warp's lanes reach an end of the row */
-    int32_t source[2][KEPT]; /* lanes that have evens, odds: numbers FAR_LEFT .. from the own one on */
+    uint32_t segment, pair;  /* pair: its number in the row */
+    int32_t odd_from;        /* the place of the pair's odd point, from the even one on */
+    bool own[2];             /* the even and the odd point are in the row, and this warp writes them */
+    bool ends;               /* the warp's lanes reach an end of the row */
+    int32_t source[2][KEPT]; /* lanes that have the evens, and the odds, around the own one, from FAR_LEFT on */
 };
 
 FLOE_DEV uint32_t place_of(const pass &p, uint32_t other)
@@ -94,7 +98,7 @@ template <class W> FLOE_DEV lanes lanes_of_row(const pass &p)
     return l;
 }
 
-/* Beyond an end of the row lie images of what is before it. */
+/* Finds the lanes from which points come. A point beyond an end of the row is the image of one before it. */
 template <class W> FLOE_DEV void find_sources(const pass &p, lanes &l)
 {
     constexpr flow F = W::FLOW;
@@ -138,7 +142,7 @@ template <class W, int32_t K, int32_t TAP, class Near> FLOE_DEV floe_real add_ta
     return sum;
 }
 
-/* Whether point i is predicted by what lies on one side. */
+/* Whether point i is predicted by the formula of one-sided ends. */
 template <class W, int32_t K> FLOE_DEV bool is_one_sided(const line &l, int32_t i)
 {
     constexpr lifting L = W::FLOW.lift[K];
@@ -158,8 +162,8 @@ FLOE_DEV floe_real add_end_taps(const line &l, int32_t i, floe_real sum, Near ne
     return sum;
 }
 
-/* The newest point of stream 2 + K is number i: beyond the line's end it becomes an image, and once those are there that lie before the line have
- * images, these become them. */
+/* Replaces points of stream 2 + K beyond the line's ends by their images. Its newest point is number i: beyond the end, it becomes an image.
+ * Points before the line become images as soon as the stream has all that they are images of. */
 template <class W, int32_t K, int32_t COLUMNS>
 FLOE_DEV void reflect_stream(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t i)
 {
@@ -197,7 +201,7 @@ FLOE_DEV void push(floe_real (&stream)[KEPT][COLUMNS], const floe_real (&v)[COLU
     }
 }
 
-/* Liftings K and further, of the points that pair `pair`, just pushed, makes possible. END: some may be near an end of the line. */
+/* Does liftings K and further, of the points that can be computed now that `pair` has been pushed. END: some may be near an end. */
 template <class W, int32_t K, bool END, int32_t COLUMNS>
 FLOE_DEV void lift_streams(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t pair)
 {
@@ -224,7 +228,7 @@ FLOE_DEV void lift_streams(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS]
     }
 }
 
-/* A pair of rows becomes the one that is W::FLOW.lag before it. */
+/* Takes a pair of rows in v, and returns in v the finished pair that lies W::FLOW.lag before it. */
 template <class W, bool END, int32_t COLUMNS>
 FLOE_DEV void march_on(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t pair, floe_real (&v)[2][COLUMNS])
 {
@@ -244,7 +248,7 @@ FLOE_DEV void march_on(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], in
     }
 }
 
-/* v: the lane's even and odd point. */
+/* Does liftings K and further of a row. v: the lane's even and odd point. */
 template <class W, int32_t K> FLOE_DEV void lift_lanes(const line &r, const lanes &l, floe_real (&v)[2])
 {
     constexpr lifting L = W::FLOW.lift[K];
@@ -278,7 +282,7 @@ struct alignas(2 * sizeof(floe_real)) side_by_side {
     floe_real v[2];
 };
 
-/* What a thread has of a row: a point, or the pair of its lane, which lie side by side or are a mean and a detail. */
+/* Reads what a thread has of a row: one point, or a pair. APART: the pair is a mean and a detail; else its points lie side by side. */
 template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint32_t row, floe_real (&v)[1])
 {
     v[0] = l.from[(uint64_t)row * p.march.step];
@@ -325,7 +329,7 @@ template <class WAY, bool BY_LANES, bool MARCH> struct marching {
     floe_real streams[STREAMS][KEPT][COLUMNS], ahead[AHEAD][2][COLUMNS];
 };
 
-/* The rows of a pair; those beyond an end are images. */
+/* Reads both rows of a pair. A row beyond an end is the image of one before it. */
 template <class M, bool END>
 FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (&v)[2][M::COLUMNS])
 {
@@ -340,7 +344,7 @@ FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (
     }
 }
 
-/* Reads ahead, and writes the pair that is LAG before this one if it is no other segment's: from number `first` on. */
+/* Reads a pair ahead, lifts this one, and writes the one that is LAG before it, unless that is another segment's: below `first`. */
 template <class M, bool END> FLOE_DEV void do_pair(const pass &p, const lanes &l, int32_t pair, int32_t first, M &m)
 {
     using W = typename M::W;
@@ -445,12 +449,12 @@ line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t strid
     return r;
 }
 
-/* Along `row`, the last axis, and `march`; along one of them where the other is FLOE_INTERP_RANK. */
+/* The axes of a pass: `march`, and `row`, which is the last one. FLOE_INTERP_RANK: none. */
 struct axes {
     uint32_t march, row;
 };
 
-/* Rows are lifted alone: they lie along the longest of the other axes. */
+/* The axis along which threads march where only rows are lifted: the longest of the others. */
 uint32_t longest(const uint64_t n[FLOE_INTERP_RANK])
 {
     uint32_t axis = 2;
@@ -537,7 +541,7 @@ launcher *const launchers[FLOE_WAVELET_BANKS] = {launch_bank<0>, launch_bank<1>,
 
 } // namespace
 
-/* Where the last axis is lifted right before another one, or put back right after it, a pass does both. */
+/* Where the last axis is lifted right before another one, or put back right after it, one pass does both. */
 int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void *stream)
 {
     const floe_interp_step *s = &l->step;

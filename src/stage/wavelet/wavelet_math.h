@@ -22,7 +22,7 @@
 
 enum { FLOE_WAVELET_TAPS = 8, FLOE_WAVELET_LIFTS = 4 };
 
-/* Adds to each value of one parity the weighted values of the other one, numbers first .. first + ntaps - 1 from its own on. */
+/* A lifting: adds to each value of one parity weighted values of the other, numbers first .. first + ntaps - 1 from its own on. */
 typedef struct floe_wavelet_lift {
     bool to_odd;
     int32_t first;
@@ -66,11 +66,11 @@ FLOE_HD int64_t floe_wavelet_clamp(int64_t v, int64_t lo, int64_t hi) { return v
 enum { FLOE_WAVELET_SIDED_LEFT = 3, FLOE_WAVELET_SIDED = 7 };
 
 enum {
-    FLOE_WAVELET_NEAR_END = 5, /* points of a parity that what lies beyond an end is made of */
-    FLOE_WAVELET_AROUND = 12 /* those around a tile that its own are made of: banks with 6 + 6 and 8 + 4 taps have 10 */
+    FLOE_WAVELET_NEAR_END = 5, /* points of a parity, next to an end, whose images lie beyond it */
+    FLOE_WAVELET_AROUND = 12 /* points around a tile on which its own depend: banks with 6 + 6 and 8 + 4 taps need 10 */
 };
 
-/* Numbers of each parity, of a signal of n points, that must be there before a lifting so that those of `w` are right behind it. */
+/* The points of each parity, of a signal of n, that must be there before a lifting so that those of `w` are right after it. */
 FLOE_HD floe_wavelet_span floe_wavelet_span_needed(const floe_wavelet_lift *s, int64_t n, floe_wavelet_span w)
 {
     const int to = s->to_odd, from = !to;
@@ -100,20 +100,20 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
 /* Below 1/2, so that codes of 0 take more. */
 #define FLOE_WAVELET_ROUNDING ((floe_real)0.46)
 
-/* |v| < limit, which no NaN is, whatever its sign: processors differ there. By whole numbers, of which compilers make vectors. */
+/* |v| < limit; false for a NaN of either sign. It compares whole numbers, which compilers turn into vector instructions. */
 FLOE_HD bool FLOE_R(floe_wavelet_is_below)(floe_real v, floe_real limit)
 {
     return (floe_int)FLOE_R(floe_real_bits)(FLOE_R(floe_real_abs)(v)) < (floe_int)FLOE_R(floe_real_bits)(limit);
 }
 
-/* Magnitude of the code. Of the least steps the inverse is infinite: then all are the limit, those of 0 too. */
+/* The magnitude of the code. Where the step is so small that its inverse is infinite, it is the limit, for 0 too. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real limit)
 {
     const floe_real m = FLOE_WAVELET_FMA(FLOE_R(floe_real_abs)(w), inverse, FLOE_WAVELET_ROUNDING);
     return (int32_t)(FLOE_R(floe_wavelet_is_below)(m, limit) ? m : limit);
 }
 
-/* How far the value is from its code, in 1 / 256: for floe_wavelet_means. */
+/* How far the value is from its code, in 1 / 256 of a step, for floe_wavelet_means. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_off)(floe_real w, floe_real inverse, int32_t m)
 {
     const floe_real off = FLOE_R(floe_real_abs)(w) * inverse - (floe_real)m;
@@ -122,7 +122,7 @@ FLOE_HD int32_t FLOE_R(floe_wavelet_off)(floe_real w, floe_real inverse, int32_t
 
 FLOE_HD floe_real FLOE_R(floe_wavelet_shift)(int32_t units) { return (floe_real)units / FLOE_WAVELET_SHIFT_UNIT; }
 
-/* Of a code that is not 0: shift, in units of the step, is what its magnitude is off in the mean. */
+/* The size for which a magnitude that is not 0 stands. shift: how far values lie from it in the mean, in steps. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_size)(int32_t magnitude, floe_real shift, floe_real step)
 {
     return ((floe_real)magnitude + shift) * step;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes of small arrays whose points stay in their places. A block takes a part of an array to shared memory that needs no other part
- * for several passes: a plane, or the lattice that is left. A thread does runs of points of a lifting. Sums are made in the order of
- * wavelet_cpu.c, and kept finite where it keeps them: at the end of a pass.
+ * Passes of small arrays whose points stay in their places. A block copies a part of an array to shared memory and does several passes
+ * there: a part, such as a plane or the lattice that is left, needs no other one for them. A thread does runs of points of a lifting. Sums
+ * are made in the order of wavelet_cpu.c, and are kept finite at the end of a pass, as there.
  */
 #include <assert.h>
 #include <floe/floe.h>
@@ -27,10 +27,10 @@ enum {
     EACH = 8             /* values that a thread loads together */
 };
 
-/* Lengths of liftings that lift_by_taps has. */
+/* Whether lift_by_taps has a case for liftings of so many taps. */
 constexpr bool is_length(uint32_t ntaps) { return ntaps <= 4 || ntaps == 6 || ntaps == FLOE_WAVELET_TAPS; }
 
-/* The last lifting of each bank is of evens, so that undoing it begins with them: it scales them on the way. */
+/* The last lifting of each bank changes evens. So an inverse pass begins with them, and scales them on the way. */
 constexpr bool all_are_known()
 {
     bool good = true;
@@ -41,16 +41,16 @@ constexpr bool all_are_known()
     }
     return good;
 }
-static_assert(all_are_known(), "else taps are to be scaled, or a length is to be added");
+static_assert(all_are_known(), "a bank ends with a lifting of odds, or has a lifting of another length");
 
-/* Passes first .. end - 1 of an array, which a launch does. Where lines are longer than a part may be, it is lifting `number` of one pass. */
+/* What a launch does of an array: passes first .. end - 1, or, where lines are longer than a part may be, lifting `number` of one pass. */
 struct group {
     uint32_t first, end, number;
-    uint32_t nparts;                                            /* 0: lines are too long for parts */
+    uint32_t nparts;                                            /* 0: the lines are too long for parts */
     uint32_t extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK]; /* points of a part, and parts, along each axis */
 };
 
-/* Points along each axis, and from one to the next. */
+/* The points along each axis, and the distance from one to the next. */
 struct box {
     uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
 };
@@ -80,7 +80,7 @@ struct arrays {
 };
 static_assert(sizeof(arrays) <= 4096, "parameters of a kernel");
 
-/* How a point near an end is predicted from one side: by `count` evens from number `first` on. */
+/* The `count` evens, from number `first` on, that predict a point near a one-sided end. */
 enum { ENDS = 4 };
 struct one_sided {
     int32_t first, count;
@@ -103,7 +103,7 @@ struct part {
     floe_divisor shape[FLOE_INTERP_RANK]; /* points along each axis */
 };
 
-/* By a thread. */
+/* Finds part `number` of a group. By one thread. */
 FLOE_DEV void find_part(const arrays &s, const floe_wavelet_dev_place &p, const group &g, uint32_t number, part &r)
 {
     const uint8_t *depth = p.pass[g.first].depth;
@@ -131,7 +131,7 @@ struct common {
     one_sided ends[PASSES][FLOE_WAVELET_SIDED];
 };
 
-/* What a pass has along axis a of a box, whose points are 2^depth0 apart. */
+/* Finds the points that a pass has along axis a of a box. The box has those that lie 2^depth0 apart. */
 FLOE_DEV void find_points(const box &x, const uint8_t *depth0, const floe_wavelet_dev_pass_at &pass, uint32_t a,
                           points &to)
 {
@@ -145,7 +145,7 @@ FLOE_DEV void find_points(const box &x, const uint8_t *depth0, const floe_wavele
     }
 }
 
-/* How end k of lines of n points is predicted: floe_wavelet_one_sided. */
+/* Finds how point k near the ends of a line of n points is predicted: see floe_wavelet_one_sided. */
 FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
 {
     const int32_t evens = (int32_t)(n - n / 2),
@@ -161,7 +161,7 @@ FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
         to.weight[e] = (floe_real)(inverse ? w[e] : -w[e]);
 }
 
-/* What the passes of a group have in a box, whose points are 2^depth0 apart. By a block: some threads find points, others ends. */
+/* Finds the points and ends of all passes of a group. By a block: half of its threads find points, the others ends. */
 FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const box &x, const uint8_t *depth0,
                           bool inverse, common &c)
 {
@@ -178,18 +178,18 @@ FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const
 static_assert(PASSES * FLOE_INTERP_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
               "a thread for each");
 
-/* A lifting of a pass. It holds copies of what is in shared memory, so that these stay in registers while points are stored there. */
+/* A lifting of a pass. It copies what shared memory holds, so that the copies stay in registers while points are stored there. */
 struct lifting {
     points p;
     lift l;
-    int32_t count, run; /* points of the parity in a line; those side by side that a task does */
+    int32_t count, run; /* points of its parity in a line; how many of them, side by side, a task does */
     uint32_t ntasks;
     const one_sided *ends;   /* NULL: none */
     floe_real before, after; /* factors of the points */
     bool last;               /* no later lifting of the pass changes these points */
 };
 
-/* sides: bit a: ends along axis a are predicted from one side. */
+/* sides: bit a is set where ends along axis a are one-sided. */
 FLOE_DEV lifting lifting_of(const bank &b, const common &c, uint32_t sides, uint32_t pass, uint32_t number,
                             bool inverse)
 {
@@ -214,7 +214,7 @@ FLOE_DEV void store(const lifting &t, floe_real *to, floe_real sum)
     *to = t.last ? FLOE_R(floe_wavelet_finite)(sum) : sum;
 }
 
-/* Adds to the sum of point i what predicts it from one side. */
+/* Adds the taps of a one-sided end to the sum of point i. */
 FLOE_DEV floe_real add_end_taps(const lifting &t, const floe_real *line, int32_t i, floe_real sum)
 {
     const int32_t evens = (int32_t)(t.p.n - t.p.n / 2);
@@ -226,7 +226,7 @@ FLOE_DEV floe_real add_end_taps(const lifting &t, const floe_real *line, int32_t
     return sum;
 }
 
-/* Lifts points i .. i + count - 1 of a line, at most RUN: the points around them are loaded once for all of them. */
+/* Lifts points i .. i + count - 1 of a line, at most RUN. The points around them are loaded once for all. */
 template <int32_t RUN, int32_t NTAPS>
 FLOE_DEV void lift_run(const lifting &t, floe_real *line, int32_t i, int32_t count)
 {
@@ -328,8 +328,8 @@ FLOE_DEV void copy(const part &r, const floe_real *from, const uint32_t *from_st
     }
 }
 
-/* Blocks are dealt to the arrays in turn. PARTS: a block does a part of a group; otherwise the blocks of an array share a lifting of long
- * lines. Arrays with a group of the other sort are left out. */
+/* Blocks are dealt to the arrays in turn. PARTS: a block does a part of a group. Otherwise the blocks of an array share one lifting of long
+ * lines. The kernel skips arrays whose group is of the other sort. */
 template <bool PARTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const __grid_constant__ arrays s)
 {
