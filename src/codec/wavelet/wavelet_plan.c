@@ -162,15 +162,22 @@ floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------------- */
 
-static void add_needs(const floe_wavelet_plan *plan, floe_wavelet_needs *needs)
+static void add_needs(floe_wavelet_plan *plan, floe_wavelet_needs *needs)
 {
-    uint64_t records = 0;
+    uint64_t records = 0, nchunks = 0, nwindows = 0;
     for (uint32_t i = 0; i < plan->nsteps; i++) {
-        const uint64_t nbytes = floe_wavelet_records_nbytes(&plan->steps[i]);
+        floe_wavelet_coding *c = &plan->steps[i];
+        const uint64_t nbytes = floe_wavelet_records_nbytes(c);
+        c->shorter = FLOE_WAVELET_SHORTER;
+        floe_wavelet_coding_lay(c);
         records += (nbytes + 15) & ~(uint64_t)15;
+        nchunks += c->nchunks;
+        nwindows += c->nchunks * c->grid.piece[0] * c->grid.piece[1];
         needs->step_records = floe_max64(needs->step_records, nbytes);
     }
     needs->records = floe_max64(needs->records, records);
+    needs->nchunks = floe_max64(needs->nchunks, nchunks);
+    needs->nwindows = floe_max64(needs->nwindows, nwindows);
     needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
 }
 

@@ -80,9 +80,10 @@ typedef struct floe_wavelet_level {
 } floe_wavelet_level;
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level);
 
-/* Sizes that no structure exceeds. records, step_records: bytes for all steps, for one step, with codes of 2 bytes. */
+/* Sizes that no structure exceeds. records, step_records: bytes for all steps, for one step, with codes of 2 bytes. nchunks, nwindows:
+ * entropy chunks of all steps, and windows of these, where chunks are the shortest. */
 typedef struct floe_wavelet_needs {
-    uint64_t records, step_records, nsteps;
+    uint64_t records, step_records, nsteps, nchunks, nwindows;
 } floe_wavelet_needs;
 void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs);
 static inline uint64_t floe_wavelet_records_nbytes(const floe_wavelet_coding *c)

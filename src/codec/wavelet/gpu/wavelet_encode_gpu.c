@@ -23,41 +23,17 @@ enum {
 
 /* ---- room -------------------------------------------------------------------------------------------------------------- */
 
-static void add_grid_room(const floe_context_grid *grid, floe_wavelet_gpu_room *sum)
-{
-    sum->nchunks += floe_context_nchunks(grid);
-    sum->slot_words += 12 * floe_context_nrecords(grid) + (4 * FLOE_ANS_LANES + 4) * floe_context_nchunks(grid);
-    sum->nwindows += floe_context_nchunks(grid) * grid->piece[0] * grid->piece[1];
-}
-
-/* Steps of a structure, and all marks. */
-static void add_structure_room(const uint64_t *shape, const floe_wavelet_structure *s, floe_wavelet_gpu_room *room)
-{
-    floe_wavelet_plan plan;
-    floe_wavelet_gpu_room sum = {.ncells = 0};
-    const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
-    floe_wavelet_plan_of(shape, s, &plan);
-    for (uint32_t i = 0; i < plan.nsteps; i++) {
-        plan.steps[i].shorter = FLOE_WAVELET_SHORTER;
-        floe_wavelet_coding_lay(&plan.steps[i]);
-        add_grid_room(&plan.steps[i].grid, &sum);
-    }
-    for (int i = 0; i < 3; i++)
-        add_grid_room(&marks, &sum);
-    room->nchunks = floe_max64(room->nchunks, sum.nchunks);
-    room->slot_words = floe_max64(room->slot_words, sum.slot_words);
-    room->nwindows = floe_max64(room->nwindows, sum.nwindows);
-}
-
 static uint64_t blocks_of(uint64_t nmarks) { return floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK); }
 
+/* Steps of any structure, and three grids of marks. */
 static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 {
-    const uint64_t *shape = e->chunk.plan.shape;
-    for (int frozen = 0; frozen < 2; frozen++) {
-        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_interp_slowest(shape) : 0};
-        add_structure_room(shape, &s, room);
-    }
+    const floe_context_grid marks = floe_wavelet_marks_grid(e->chunk.plan.shape, FLOE_WAVELET_SHORTER);
+    const uint64_t marks_chunks = floe_context_nchunks(&marks), nchunks = e->needs.nchunks + 3 * marks_chunks,
+                   nrecords = e->needs.records / 16 + 3 * floe_context_nrecords(&marks);
+    room->nchunks = floe_max64(room->nchunks, nchunks);
+    room->slot_words = floe_max64(room->slot_words, 12 * nrecords + (4 * FLOE_ANS_LANES + 4) * nchunks);
+    room->nwindows = floe_max64(room->nwindows, e->needs.nwindows + 3 * marks_chunks * marks.piece[0] * marks.piece[1]);
     room->ncells = floe_max64(room->ncells, e->ncells);
     room->nmarks = floe_max64(room->nmarks, e->nmarks);
     room->records = floe_max64(room->records, e->needs.records);
