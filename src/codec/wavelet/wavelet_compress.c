@@ -91,10 +91,10 @@ static void make_checks(const checks *c, const uint8_t *base)
 static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &e->chunk.plan;
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * e->chunk.anchors.nbits;
-    uint8_t *anchors = floe_write_space(to, floe_ceil_div(nbits, 8));
-    if (anchors && nbits)
-        memcpy(anchors, e->chunk.anchors.bits, floe_ceil_div(nbits, 8));
+    const uint64_t nbytes = floe_wavelet_anchors_nbytes(&e->chunk);
+    uint8_t *anchors = floe_write_space(to, nbytes);
+    if (anchors && nbytes)
+        memcpy(anchors, e->chunk.anchors.bits, nbytes);
     leave_check(c, base, to);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);

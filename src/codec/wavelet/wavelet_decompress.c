@@ -125,8 +125,7 @@ static floe_status read_check(decoder *d, floe_reader *from, floe_error *err)
 
 static floe_status read_anchors(decoder *d, floe_reader *from, floe_error *err)
 {
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&d->chunk.plan)) * d->chunk.anchors.nbits;
-    d->chunk.anchors.bits = floe_read_bytes(from, floe_ceil_div(nbits, 8));
+    d->chunk.anchors.bits = floe_read_bytes(from, floe_wavelet_anchors_nbytes(&d->chunk));
     FLOE_CHECK(err, d->chunk.anchors.bits, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its anchors");
     FLOE_TRY(read_check(d, from, err));
     floe_wavelet_anchors_decode(&d->bands, &d->chunk.anchors);

@@ -33,6 +33,10 @@ typedef struct floe_wavelet_chunk {
     floe_wavelet_plan plan;
 } floe_wavelet_chunk;
 
+static inline uint64_t floe_wavelet_anchors_nbytes(const floe_wavelet_chunk *c)
+{
+    return floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&c->plan)) * c->anchors.nbits, 8);
+}
 static inline uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
 {
     return floe_interp_least_nbytes(FLOE_WAVELET_HEADER_NBYTES, rank, extent);

@@ -21,8 +21,7 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wav
 
 static uint64_t anchors_end(const floe_wavelet_chunk *k, uint64_t at)
 {
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k->plan)) * k->anchors.nbits;
-    return floe_wavelet_check_end(k->checks, at + floe_ceil_div(nbits, 8));
+    return floe_wavelet_check_end(k->checks, at + floe_wavelet_anchors_nbytes(k));
 }
 
 static uint64_t step_end(const floe_wavelet_chunk *k, uint32_t i, const uint8_t *src, uint64_t at, uint64_t have)

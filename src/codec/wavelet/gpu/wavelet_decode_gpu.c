@@ -184,13 +184,12 @@ floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan,
 /* They are at *at of the payload, which moves behind them. */
 static floe_status unpack_anchors(const decoding *d, uint64_t *at)
 {
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&d->chunk.plan)) * d->chunk.anchors.nbits;
     floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(&d->chunk.plan, NULL, d->c->array[0], d->narrow);
     job.src = d->k->src + *at;
     job.nbits = d->chunk.anchors.nbits;
     job.least = d->chunk.anchors.least;
     job.status = d->k->call->status;
-    *at = floe_wavelet_check_end(d->chunk.checks, *at + floe_ceil_div(nbits, 8));
+    *at = floe_wavelet_check_end(d->chunk.checks, *at + floe_wavelet_anchors_nbytes(&d->chunk));
     if (*at > d->k->nbytes)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     FLOE_CUDA(d->k->err, floe_wavelet_anchors_cuda(&job, 1, FLOE_WAVELET_ANCHORS_UNPACK, d->k->stream));

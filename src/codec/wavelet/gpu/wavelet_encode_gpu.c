@@ -174,7 +174,7 @@ typedef struct encoding {
     floe_wavelet_dev_part parts[FLOE_WAVELET_DEV_GRIDS];
     uint32_t nparts;
     uint64_t payload_at; /* of what is in c->payload, in words */
-    uint64_t anchors_nbytes, nliterals;
+    uint64_t nliterals;
     const uint32_t *literals;
 } encoding;
 
@@ -224,9 +224,7 @@ static floe_status code_values(encoding *e, bool *good)
     FLOE_TRY(floe_wavelet_gpu_array_code(p, good));
     if (!*good)
         return FLOE_OK;
-    e->anchors_nbytes =
-        floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&p->e.chunk.plan)) * p->e.chunk.anchors.nbits, 8);
-    take_payload(e, e->anchors_nbytes);
+    take_payload(e, floe_wavelet_anchors_nbytes(&p->e.chunk));
     FLOE_TRY(floe_wavelet_gpu_array_check(p));
     floe_wavelet_chunk_shorten(&p->e.chunk, p->e.params->preset, p->found.nmarks);
     p->e.chunk.marked[FLOE_WAVELET_CORRECTIONS] = p->found.nmarks > 0;
@@ -469,7 +467,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     job.coded = p->chunk.kind == FLOE_INTERP_CODED;
     job.nsteps = job.coded ? p->chunk.plan.nsteps : 0;
     job.anchors = c->payload;
-    job.anchors_nbytes = e->anchors_nbytes;
+    job.anchors_nbytes = floe_wavelet_anchors_nbytes(&p->chunk);
     job.literals = e->literals;
     job.literals_nbytes = e->nliterals * p->size;
     record->context = *context;
