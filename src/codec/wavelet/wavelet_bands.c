@@ -253,19 +253,14 @@ void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet
         for (uint64_t x = 0; x < m[3]; x++) {
             const double v = floe_wavelet_anchor_real(
                 floe_wavelet_anchor_get(c->bits, c->nbits, c->least, row * m[3] + x), step, narrow);
-            if (narrow)
-                ((float *)(void *)at)[x] = (float)v;
-            else
-                ((double *)(void *)at)[x] = v;
+            floe_wavelet_real_set(at, narrow, x, v);
         }
     }
 }
 
 static int64_t whole(const floe_wavelet_bands *b, const uint8_t *at, uint64_t x, double inverse)
 {
-    return floe_wavelet_anchor_whole(b->size == sizeof(float) ? (double)((const float *)(const void *)at)[x]
-                                                              : ((const double *)(const void *)at)[x],
-                                     inverse);
+    return floe_wavelet_anchor_whole(floe_wavelet_real_at(at, b->size == sizeof(float), x), inverse);
 }
 
 bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, floe_wavelet_anchors_code *c)

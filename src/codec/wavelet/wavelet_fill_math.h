@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "codec/wavelet/wavelet_records_math.h"
 #include "stage/interp/interp_shape.h"
 
 enum { FLOE_WAVELET_FILL_PASSES = 8 /* over each level, of one colour and the other in turn */ };
@@ -33,18 +34,14 @@ typedef struct floe_wavelet_fill_job {
 
 FLOE_HD double floe_wavelet_fill_value(const floe_wavelet_fill_level *l, uint64_t i)
 {
-    return l->narrow ? (double)((const float *)(const void *)l->values)[i]
-                     : ((const double *)(const void *)l->values)[i];
+    return floe_wavelet_real_at(l->values, l->narrow, i);
 }
 FLOE_HD void floe_wavelet_fill_set(const floe_wavelet_fill_level *l, uint64_t i, double v)
 {
-    if (l->narrow)
-        ((float *)(void *)l->values)[i] = (float)v;
-    else
-        ((double *)(void *)l->values)[i] = v;
+    floe_wavelet_real_set(l->values, l->narrow, i, v);
 }
 
-/* The mean of the children that are known; NaN without any. */
+/* The mean of the children of point at[] of the coarse level that are known; NaN without any. */
 FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const uint64_t *at)
 {
     double sum = 0;
@@ -63,13 +60,6 @@ FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const ui
         }
     }
     return count ? sum / count : (double)NAN;
-}
-
-/* Point at[] of the coarse level. */
-FLOE_HD void floe_wavelet_fill_coarsen(const floe_wavelet_fill_level *l, const floe_wavelet_fill_level *coarse,
-                                       const uint64_t *at)
-{
-    floe_wavelet_fill_set(coarse, floe_interp_index(coarse->n, at), floe_wavelet_fill_mean(l, at));
 }
 
 /* Point number i, at[], of the level, if it is a hole. */
@@ -105,7 +95,9 @@ FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, uint64_t i,
     const double v = j->what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
     switch (j->what) {
     case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
-    case FLOE_WAVELET_FILL_COARSEN: floe_wavelet_fill_coarsen(l, &j->coarse, at); break;
+    case FLOE_WAVELET_FILL_COARSEN:
+        floe_wavelet_fill_set(&j->coarse, floe_interp_index(j->coarse.n, at), floe_wavelet_fill_mean(l, at));
+        break;
     case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(l, &j->coarse, i, at); break;
     case FLOE_WAVELET_FILL_ZERO:
         if (l->holes[i])

@@ -7,6 +7,19 @@
 
 #include "base/hd.h"
 
+/* Value number i of an array of reals of either type. */
+FLOE_HD double floe_wavelet_real_at(const void *reals, bool narrow, uint64_t i)
+{
+    return narrow ? (double)((const float *)reals)[i] : ((const double *)reals)[i];
+}
+FLOE_HD void floe_wavelet_real_set(void *reals, bool narrow, uint64_t i, double v)
+{
+    if (narrow)
+        ((float *)reals)[i] = (float)v;
+    else
+        ((double *)reals)[i] = v;
+}
+
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
 FLOE_HD int64_t floe_wavelet_anchor_whole(double v, double inverse)
