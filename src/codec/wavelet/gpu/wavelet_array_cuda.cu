@@ -71,20 +71,15 @@ FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    const double v = j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at];
+    const double v = floe_wavelet_real_at(j.array, j.narrow, at);
     return floe_wavelet_anchor_whole(floe_wavelet_anchor_finite(v, j.narrow), 1 / step);
 }
 
-FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i, int64_t whole)
+FLOE_DEV void keep(const floe_wavelet_anchors_job &j, uint64_t i, int64_t whole)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    const double v = floe_wavelet_anchor_real(whole, step, j.narrow);
-    if (j.narrow)
-        ((float *)j.to)[at] = (float)v;
-    else
-        ((double *)j.to)[at] = v;
-    return whole;
+    floe_wavelet_real_set(j.to, j.narrow, at, floe_wavelet_anchor_real(whole, step, j.narrow));
 }
 
 /* Word w of the bits: of all anchors that have some there. */
@@ -99,8 +94,6 @@ FLOE_DEV void put_word(const floe_wavelet_anchors_job &j, uint64_t w, uint64_t n
     j.bits[w] = word;
 }
 
-FLOE_DEV unsigned long long range_key(int64_t whole) { return (uint64_t)whole ^ (uint64_t)1 << 63; }
-
 struct anchors_jobs {
     floe_wavelet_anchors_job of[FLOE_WAVELET_DEV_JOBS];
 };
@@ -113,20 +106,20 @@ __global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_c
                    nitems = WHAT == FLOE_WAVELET_ANCHORS_BITS ? floe_ceil_div(n * j.nbits, WORD) : n;
     unsigned long long most = 0, least = 0;
     for (uint64_t i = first_item(); i < nitems; i += item_step()) {
-        if constexpr (WHAT == FLOE_WAVELET_ANCHORS_KEEP) {
-            keep(j, i, whole_of(j, i));
-        } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_UNPACK) {
+        if constexpr (WHAT == FLOE_WAVELET_ANCHORS_UNPACK) {
             keep(j, i, floe_wavelet_anchor_get(j.src, j.nbits, j.least, i));
         } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_BITS) {
             put_word(j, i, n);
         } else {
             const int64_t whole = whole_of(j, i);
-            const unsigned long long key = range_key(WHAT == FLOE_WAVELET_ANCHORS_TRY ? keep(j, i, whole) : whole);
+            const unsigned long long key = (uint64_t)whole ^ (uint64_t)1 << 63;
             most = key > most ? key : most;
             least = ~key > least ? ~key : least;
+            if (j.to)
+                keep(j, i, whole);
         }
     }
-    if constexpr (WHAT == FLOE_WAVELET_ANCHORS_RANGE || WHAT == FLOE_WAVELET_ANCHORS_TRY) {
+    if constexpr (WHAT == FLOE_WAVELET_ANCHORS_ROUND) {
         most = floe_warp_max(most);
         least = floe_warp_max(least);
         if (floe_lane() == 0 && (most | least)) {
@@ -169,11 +162,9 @@ int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, uint32_t n, f
                               void *stream)
 {
     switch (what) {
-    case FLOE_WAVELET_ANCHORS_RANGE: launch_anchors<FLOE_WAVELET_ANCHORS_RANGE>(job, n, stream); break;
+    case FLOE_WAVELET_ANCHORS_ROUND: launch_anchors<FLOE_WAVELET_ANCHORS_ROUND>(job, n, stream); break;
     case FLOE_WAVELET_ANCHORS_BITS: launch_anchors<FLOE_WAVELET_ANCHORS_BITS>(job, n, stream); break;
-    case FLOE_WAVELET_ANCHORS_KEEP: launch_anchors<FLOE_WAVELET_ANCHORS_KEEP>(job, n, stream); break;
     case FLOE_WAVELET_ANCHORS_UNPACK: launch_anchors<FLOE_WAVELET_ANCHORS_UNPACK>(job, n, stream); break;
-    case FLOE_WAVELET_ANCHORS_TRY: launch_anchors<FLOE_WAVELET_ANCHORS_TRY>(job, n, stream); break;
     }
     return (int)cudaGetLastError();
 }

@@ -46,15 +46,14 @@ typedef struct floe_wavelet_gpu_turns {
     const uint32_t *status;
     void *stream;
     floe_error *err;
+    uint32_t at;       /* the buffer that has it */
     const void *first; /* as in floe_wavelet_dev_lift: of the next pass */
 } floe_wavelet_gpu_turns;
-/* *at: the buffer that has it; becomes the one that has it then. */
-floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse,
-                                  uint32_t *at);
+floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse);
 /* Planes lo .. hi across the packet's axis go to the other buffer: what a pass leaves in the one while the rest is in the other. */
 floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi);
 /* All passes of the packet but the first `kept`. */
-floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint32_t *at);
+floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kept);
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
@@ -151,12 +150,11 @@ typedef struct floe_wavelet_gpu_part {
         *from[2];      /* from: where details and anchors are; the same, unless another part transformed them */
     bool trial;        /* its kinds are read alone */
     bool in_place;     /* its points are in their places: from[0], array[0] */
-    bool loaded;       /* array[0] has what load would put there */
+    bool loaded;       /* array[0] has the values, less center */
     const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
-    floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
-    uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
-    uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
-    uint32_t ncoded;                                      /* steps that forward has coded: the finest, or none */
+    uint32_t at[FLOE_WAVELET_STEPS + 1]; /* buffer that has each step's details; then anchors */
+    uint32_t *anchors;                   /* their bits; NULL: nobody needs them */
+    uint32_t ncoded;                     /* steps that forward has coded: the finest, or none */
     floe_wavelet_dev_found found;
 } floe_wavelet_gpu_part;
 

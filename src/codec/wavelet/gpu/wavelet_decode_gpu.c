@@ -196,8 +196,7 @@ static floe_status unpack_anchors(const decoding *d, uint64_t *at)
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse,
-                                  uint32_t *at)
+floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse)
 {
     floe_wavelet_dev_lift l = {.array = {t->array[0], t->array[1]}, .step = *s, .bank = t->plan->bank};
     memcpy(l.shape, t->plan->shape, sizeof l.shape);
@@ -206,7 +205,8 @@ floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_in
     l.first = t->first;
     l.center = t->plan->center;
     l.status = t->status;
-    FLOE_CUDA(t->err, FLOE_BY_REAL(t->size == sizeof(float), floe_wavelet_lift)(&l, at, t->stream));
+    t->first = NULL;
+    FLOE_CUDA(t->err, FLOE_BY_REAL(t->size == sizeof(float), floe_wavelet_lift)(&l, &t->at, t->stream));
     return FLOE_OK;
 }
 
@@ -219,16 +219,16 @@ floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint32_t *at)
+floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kept)
 {
-    const uint32_t axis = floe_interp_slowest(t->plan->shape), base = *at;
+    const uint32_t axis = floe_interp_slowest(t->plan->shape), base = t->at;
     floe_interp_step s;
     for (uint32_t k = t->plan->packet; k-- > kept;) {
         if (!floe_wavelet_packet_step(t->plan, k, &s))
             continue;
-        if (*at != base) /* details are where steps left them */
+        if (t->at != base) /* details are where steps left them */
             FLOE_TRY(floe_wavelet_gpu_move_planes(t, base, s.coarse[axis], s.fine[axis]));
-        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, true, at));
+        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, true));
     }
     return FLOE_OK;
 }
@@ -285,15 +285,18 @@ static floe_status decode_steps(const decoding *d, const gathering *g)
 static floe_status lift_array(decoding *d, const gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const floe_wavelet_gpu_turns turns = {
-        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, NULL};
+    floe_wavelet_gpu_turns turns = {
+        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, 0, NULL};
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
-        floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g->grid[p->nsteps - 1 - i].records);
+        floe_wavelet_dev_codes c =
+            floe_wavelet_gpu_codes(p, i, d->c->array[turns.at], g->grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
         FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_wavelet_decode_codes)(&c, 1, d->k->stream));
-        FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true, &d->at));
+        FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true));
     }
-    return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->at);
+    FLOE_TRY(floe_wavelet_gpu_undo_packet(&turns, d->level.kept));
+    d->at = turns.at;
+    return FLOE_OK;
 }
 
 static floe_status decode_marks(const decoding *d, const gathering *g)
@@ -426,10 +429,8 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    if (!cut_to_level(d))
-        return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
-    if (!gather(d, &g))
+    if (!cut_to_level(d) || !gather(d, &g))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     if (coded)
         FLOE_TRY(unpack_anchors(d, &at));

@@ -83,10 +83,9 @@ int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream);
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
 typedef enum floe_wavelet_anchors_what {
-    FLOE_WAVELET_ANCHORS_RANGE, /* range[0]: the largest, range[1]: of negatives; as keys; 0 at first */
+    FLOE_WAVELET_ANCHORS_ROUND, /* range[0]: the largest, range[1]: of negatives; as keys; 0 at first.
+                                   to, unless it is NULL: what a decoder has */
     FLOE_WAVELET_ANCHORS_BITS,  /* words of 32 bits: whole numbers less the least, nbits each */
-    FLOE_WAVELET_ANCHORS_KEEP,  /* to: what a decoder has */
-    FLOE_WAVELET_ANCHORS_TRY,   /* RANGE and KEEP */
     FLOE_WAVELET_ANCHORS_UNPACK /* src, such bits at any byte -> to */
 } floe_wavelet_anchors_what;
 typedef struct floe_wavelet_anchors_job {

@@ -205,7 +205,6 @@ static void begin_chunk(encoding *e, const floe_codec_params *params, const floe
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
     e->p.w = &e->w;
     e->p.findings = c->results->part;
-    e->p.load = floe_wavelet_gpu_array_take;
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
 }
 

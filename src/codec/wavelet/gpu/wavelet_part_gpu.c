@@ -130,28 +130,21 @@ static floe_wavelet_gpu_turns turns_of(const part *p)
 {
     const work *w = p->w;
     return (floe_wavelet_gpu_turns){
-        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, NULL};
+        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, 0, NULL};
 }
 
-static floe_status lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, uint32_t *at)
+static floe_status lift_packet(floe_wavelet_gpu_turns *t)
 {
-    FLOE_TRY(floe_wavelet_gpu_lift(t, s, false, at));
-    t->first = NULL;
-    return FLOE_OK;
-}
-
-static floe_status lift_packet(const floe_wavelet_plan *plan, floe_wavelet_gpu_turns *t, uint32_t *at)
-{
-    const uint32_t axis = floe_interp_slowest(plan->shape);
+    const uint32_t axis = floe_interp_slowest(t->plan->shape);
     floe_interp_step s;
     uint32_t n = 0;
-    while (floe_wavelet_packet_step(plan, n, &s)) {
-        FLOE_TRY(lift(t, &s, at));
+    while (floe_wavelet_packet_step(t->plan, n, &s)) {
+        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, false));
         n++;
     }
     for (uint32_t k = 0; k < n; k++)
-        if ((n - k) % 2 == 0 && floe_wavelet_packet_step(plan, k, &s)) /* each pass changes the buffer */
-            FLOE_TRY(floe_wavelet_gpu_move_planes(t, !*at, s.coarse[axis], s.fine[axis]));
+        if ((n - k) % 2 == 0 && floe_wavelet_packet_step(t->plan, k, &s)) /* each pass changes the buffer */
+            FLOE_TRY(floe_wavelet_gpu_move_planes(t, !t->at, s.coarse[axis], s.fine[axis]));
     return FLOE_OK;
 }
 
@@ -161,19 +154,18 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_gpu_turns t = turns_of(p);
     floe_interp_step packet;
-    uint32_t at = 0;
     t.first = p->first;
     if (p->first && nsteps == 0 && !floe_wavelet_packet_step(plan, 0, &packet))
         FLOE_TRY(all_values(p, FLOE_WAVELET_VALUES_LOAD)); /* no pass takes them */
     if (!p->first && !p->loaded)
-        FLOE_TRY(p->load(p));
+        FLOE_TRY(floe_wavelet_gpu_array_take(p));
     p->loaded = false;
-    FLOE_TRY(lift_packet(plan, &t, &at));
+    FLOE_TRY(lift_packet(&t));
     for (uint32_t i = 0; i < nsteps; i++) {
-        FLOE_TRY(lift(&t, &plan->steps[i].step, &at));
-        p->at[i] = at;
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, false));
+        p->at[i] = t.at;
     }
-    p->at[nsteps] = at;
+    p->at[nsteps] = t.at;
     return FLOE_OK;
 }
 
@@ -283,9 +275,10 @@ floe_status floe_wavelet_gpu_array_forward(part *p)
         if (floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST || cuts[i] <= floe_wavelet_cuts_most(&p->e, i))
             continue;
         FLOE_TRY(lift_steps(p, i + 1));
-        const floe_wavelet_gpu_turns t = turns_of(p);
-        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true, &p->at[i + 1]));
-        p->at[i] = p->at[i + 1];
+        floe_wavelet_gpu_turns t = turns_of(p);
+        t.at = p->at[i + 1];
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true));
+        p->at[i] = t.at;
         plan->nsteps = i;
         break;
     }
@@ -330,7 +323,7 @@ static floe_status keep_anchors(const part *p)
     job.bits = p->anchors;
     if (job.nbits && job.bits)
         FLOE_TRY(anchors_do(p, &job, FLOE_WAVELET_ANCHORS_BITS));
-    return anchors_do(p, &job, FLOE_WAVELET_ANCHORS_KEEP);
+    return anchors_do(p, &job, FLOE_WAVELET_ANCHORS_ROUND); /* their range, which is known, stays */
 }
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
@@ -345,12 +338,12 @@ static floe_status code_steps(part *p)
 static floe_status undo_steps(part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    const floe_wavelet_gpu_turns t = turns_of(p);
-    uint32_t at = p->at[plan->nsteps];
+    floe_wavelet_gpu_turns t = turns_of(p);
+    t.at = p->at[plan->nsteps];
     for (uint32_t i = plan->nsteps; i-- > 0;)
-        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true, &at));
-    FLOE_TRY(floe_wavelet_gpu_undo_packet(&t, 0, &at));
-    FLOE_CHECK(p->w->err, at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true));
+    FLOE_TRY(floe_wavelet_gpu_undo_packet(&t, 0));
+    FLOE_CHECK(p->w->err, t.at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
     return FLOE_OK;
 }
 
@@ -359,8 +352,9 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
     floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_gpu_findings found;
     FLOE_TRY(code_steps(p));
-    const floe_wavelet_anchors_job range = anchors_of(p);
-    FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_RANGE));
+    floe_wavelet_anchors_job range = anchors_of(p);
+    range.to = NULL;
+    FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_ROUND));
     FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->findings, sizeof found));
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         floe_wavelet_coding *c = &plan->steps[i];
@@ -442,7 +436,7 @@ floe_status floe_wavelet_gpu_round_do(const part *p, floe_wavelet_gpu_round *r)
             r->codes[ndecoded++].array = r->decoded[i];
         }
     FLOE_CUDA(w->err, FLOE_BY_REAL(narrow, floe_wavelet_decode_codes)(r->codes, ndecoded, w->stream));
-    FLOE_CUDA(w->err, floe_wavelet_anchors_cuda(r->anchors, r->n, FLOE_WAVELET_ANCHORS_TRY, w->stream));
+    FLOE_CUDA(w->err, floe_wavelet_anchors_cuda(r->anchors, r->n, FLOE_WAVELET_ANCHORS_ROUND, w->stream));
     r->back.inverse = true;
     FLOE_TRY(floe_wavelet_gpu_places_lift(p, &r->back));
     return r->nchecks ? values_do(p, r->checks, r->nchecks, FLOE_WAVELET_VALUES_CHECK) : FLOE_OK;

@@ -35,13 +35,6 @@ typedef struct trying {
     floe_status status; /* the first that failed */
 } trying;
 
-static floe_status load_box(part *p)
-{
-    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[0], p->w->c->box, p->e.ncells * p->e.size, cudaMemcpyDeviceToDevice,
-                                         p->w->stream));
-    return FLOE_OK;
-}
-
 static uint8_t *array_of(const trying *y, uint64_t number)
 {
     return y->call->c->trial_arrays + number * floe_wavelet_gpu_buffer_nbytes(y->trial.e.ncells, y->trial.e.size);
@@ -54,34 +47,29 @@ static bool is_same_transform(const floe_wavelet_structure *a, const floe_wavele
     return a->bank == b->bank && a->one_sided == b->one_sided && a->frozen == b->frozen && a->packet == b->packet;
 }
 
-/* What begins with s; else a place for it that this round does not use. */
-static uint32_t find_transformed(trying *y, const floe_wavelet_structure *s, bool *there)
+/* Number of what begins with s; behind the last one, if there is nothing. */
+static uint32_t find_transformed(const trying *y, const floe_wavelet_structure *s)
 {
-    const uint32_t n = y->room->n + 1;
-    uint32_t spare = 0;
-    *there = true;
-    for (uint32_t i = 0; i < n; i++) {
-        const transformed *t = &y->transformed[i];
-        if (t->there && is_same_transform(&t->structure, s))
-            return i;
-        spare = t->used ? spare : i;
-    }
-    *there = false;
-    return spare;
+    uint32_t i = 0;
+    while (i <= y->room->n && !(y->transformed[i].there && is_same_transform(&y->transformed[i].structure, s)))
+        i++;
+    return i;
 }
 
 /* Chooses what trial number k begins with; a transform that is not there yet is added to those to be done. */
 static floe_status begin_trial(trying *y, const floe_wavelet_structure *s, uint32_t k, floe_wavelet_dev_places *todo)
 {
-    bool there;
-    const uint32_t number = find_transformed(y, s, &there);
-    part *p = &y->trial;
-    y->begins[k] = number;
-    y->transformed[number] = (transformed){true, true, *s};
-    if (there)
-        return FLOE_OK;
-    floe_wavelet_plan_make(&p->e, s);
-    return floe_wavelet_gpu_places_add(p, array_of(y, y->room->n + number), y->call->c->box, todo);
+    uint32_t i = find_transformed(y, s);
+    if (i > y->room->n) {
+        do
+            i--; /* a round has fewer trials than there are places */
+        while (y->transformed[i].used);
+        y->transformed[i] = (transformed){true, true, *s};
+        floe_wavelet_plan_make(&y->trial.e, s);
+        FLOE_TRY(floe_wavelet_gpu_places_add(&y->trial, array_of(y, y->room->n + i), y->call->c->box, todo));
+    }
+    y->begins[k] = i;
+    return FLOE_OK;
 }
 
 static floe_status transform(trying *y, const floe_wavelet_trial *t, uint32_t n)
@@ -89,10 +77,11 @@ static floe_status transform(trying *y, const floe_wavelet_trial *t, uint32_t n)
     floe_wavelet_dev_places todo = {.n = 0};
     for (uint32_t i = 0; i <= FLOE_WAVELET_DEV_JOBS; i++)
         y->transformed[i].used = false;
-    for (uint32_t k = 0; k < n; k++) /* what is there is not to be lost to what is not */
-        for (uint32_t i = 0; i <= FLOE_WAVELET_DEV_JOBS; i++)
-            y->transformed[i].used |=
-                y->transformed[i].there && is_same_transform(&y->transformed[i].structure, &t[k].structure);
+    for (uint32_t k = 0; k < n; k++) { /* what is there is not to be lost to what is not */
+        const uint32_t i = find_transformed(y, &t[k].structure);
+        if (i <= y->room->n)
+            y->transformed[i].used = true;
+    }
     for (uint32_t k = 0; k < n; k++)
         FLOE_TRY(begin_trial(y, &t[k].structure, k, &todo));
     return floe_wavelet_gpu_places_lift(&y->trial, &todo);
@@ -262,7 +251,7 @@ static void begin(void *user, bool large)
 
 floe_status floe_wavelet_gpu_tune(part *p)
 {
-    trying y = {.call = p->w, .of = p, .trial = {.w = p->w, .trial = true, .load = load_box}};
+    trying y = {.call = p->w, .of = p, .trial = {.w = p->w, .trial = true, .first = p->w->c->box}};
     const floe_wavelet_trials trials = {begin, try_structures, &y};
     floe_wavelet_encoder *trial = &y.trial.e;
     uint64_t shape[FLOE_INTERP_RANK];
