@@ -15,9 +15,9 @@ uint64_t floe_wavelet_pattern_at(const encoder *e, uint64_t position)
     return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
-/* Calls visit for each kind. */
+/* Calls visit for each literal. */
 typedef void mark_fn(encoder *e, uint64_t position, int8_t *mark, void *arg);
-static void visit_kinds(encoder *e, mark_fn *visit, void *arg)
+static void visit_literals(encoder *e, mark_fn *visit, void *arg)
 {
     const uint64_t *n = e->chunk.plan.shape, nrows = e->has_kinds ? n[0] * n[1] * n[2] : 0;
     for (uint64_t row = 0; row < nrows; row++)
@@ -26,17 +26,15 @@ static void visit_kinds(encoder *e, mark_fn *visit, void *arg)
             uint64_t any;
             memcpy(&any, eight, sizeof any);
             for (uint64_t k = 0; any && k < FLOE_WAVELET_MARKS; k++)
-                if (eight[k])
+                if (eight[k] == FLOE_WAVELET_LITERAL)
                     visit(e, row * n[3] + i / 8 * FLOE_WAVELET_MARKS + k, &eight[k], arg);
         }
 }
 
 /* A literal becomes a pattern of the palette: fill, NaN, infinities, zeros, as they come. Where all is patterns, any. */
-static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nliterals)
+static void sort_literal(encoder *e, uint64_t position, int8_t *mark, void *nliterals)
 {
     floe_wavelet_chunk *c = &e->chunk;
-    if (*mark != FLOE_WAVELET_LITERAL)
-        return;
     const uint64_t pattern = floe_wavelet_pattern_at(e, position);
     const bool special = c->kind == FLOE_INTERP_FLAT ||
                          floe_interp_is_special((uint32_t)e->size, pattern, e->params->has_fill, e->params->fill_bits);
@@ -52,16 +50,16 @@ static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nlitera
 bool floe_wavelet_marks_sort(encoder *e)
 {
     uint64_t nliterals = 0;
-    visit_kinds(e, sort_mark, &nliterals);
+    visit_literals(e, sort_literal, &nliterals);
     return nliterals <= e->ncells / 4;
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
-static void literal_mark(encoder *e, uint64_t position, int8_t *mark, void *to)
+static void write_literal(encoder *e, uint64_t position, int8_t *mark, void *to)
 {
-    if (*mark == FLOE_WAVELET_LITERAL)
-        floe_interp_pattern_write(to, e->narrow, floe_wavelet_pattern_at(e, position));
+    (void)mark;
+    floe_interp_pattern_write(to, e->narrow, floe_wavelet_pattern_at(e, position));
 }
 
 uint64_t floe_wavelet_marks_bits(encoder *e, int set)
@@ -123,5 +121,5 @@ void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
         write_set(e, s, base, to);
     if (e->chunk.differ)
         floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
-    visit_kinds(e, literal_mark, to);
+    visit_literals(e, write_literal, to);
 }

@@ -92,12 +92,13 @@ static int8_t exponent_of(const floe_wavelet_structure *s, int32_t norm)
     return (int8_t)(v < 0 ? most : -most);
 }
 
-static int32_t low_norm(const floe_wavelet_structure *s, const uint32_t *depth)
+/* Of the band that is the high one along the axes of a set. */
+static int8_t band_exponent(const floe_wavelet_structure *s, uint32_t high, const uint32_t *depth)
 {
     int32_t norm = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        norm += floe_wavelet_norm(s->bank, false, depth[a]);
-    return norm;
+        norm += floe_wavelet_norm(s->bank, high >> a & 1, depth[a]);
+    return exponent_of(s, norm);
 }
 
 static void add_step(floe_wavelet_plan *plan, const floe_wavelet_structure *s, const uint32_t *axis, uint32_t naxes,
@@ -111,12 +112,10 @@ static void add_step(floe_wavelet_plan *plan, const floe_wavelet_structure *s, c
     for (uint32_t i = 0; i < naxes; i++)
         depth[axis[i]]++;
     for (uint32_t class = 1; class < 1u << naxes; class ++) {
-        int32_t norm = low_norm(s, depth);
+        uint32_t high = 0;
         for (uint32_t i = 0; i < naxes; i++)
-            if (class >> i & 1)
-                norm += floe_wavelet_norm(s->bank, true, depth[axis[i]]) -
-                        floe_wavelet_norm(s->bank, false, depth[axis[i]]);
-        c->exponent[class] = exponent_of(s, norm);
+            high |= (class >> i & 1) << axis[i];
+        c->exponent[class] = band_exponent(s, high, depth);
     }
     plan->nsteps++;
 }
@@ -146,7 +145,7 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
         if (first)
             add_step(plan, s, axis, first, depth);
     } while (naxes);
-    plan->anchor_exponent = exponent_of(s, low_norm(s, depth));
+    plan->anchor_exponent = band_exponent(s, 0, depth);
 }
 
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level)
