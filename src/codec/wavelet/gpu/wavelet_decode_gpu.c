@@ -331,6 +331,8 @@ static floe_wavelet_kinds_job kinds_of(const decoding *d)
     floe_wavelet_kinds_job job = {.values = d->out,
                                   .kinds = d->marks[FLOE_WAVELET_VALUE_KINDS],
                                   .nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8,
+                                  .apart = floe_wavelet_marks_apart(n),
+                                  .nslowest = n[floe_interp_slowest(n)],
                                   .log = d->chunk.log,
                                   .npalette = d->chunk.npalette,
                                   .tallies = d->c->ranks.tallies,
@@ -346,13 +348,9 @@ static floe_wavelet_kinds_job kinds_of(const decoding *d)
 
 static floe_status restore_kinds(const decoding *d)
 {
-    const uint64_t *n = d->chunk.plan.shape;
-    floe_wavelet_kinds_job job = kinds_of(d);
-    if (!d->chunk.differ)
-        return FLOE_OK;
-    job.apart = floe_wavelet_marks_apart(n);
-    job.nslowest = n[floe_interp_slowest(n)];
-    FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_SUM, d->k->stream));
+    const floe_wavelet_kinds_job job = kinds_of(d);
+    if (d->chunk.differ)
+        FLOE_CUDA(d->k->err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_SUM, d->k->stream));
     return FLOE_OK;
 }
 

@@ -47,11 +47,6 @@ template <class WHAT> FLOE_DEV void each_literal(const job &j, uint64_t record, 
         });
 }
 
-FLOE_DEV bool is_special(const job &j, uint64_t pattern)
-{
-    return j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
-}
-
 /* Which of the palette it is; npalette: none. */
 FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
 {
@@ -87,7 +82,8 @@ template <floe_wavelet_kinds_what WHAT> FLOE_DEV void do_item(const job &j, uint
     else if constexpr (WHAT == FLOE_WAVELET_KINDS_SPECIAL)
         each_literal(j, i, [&](uint64_t position, int8_t *) {
             const uint64_t pattern = pattern_at(j, position);
-            if (is_special(j, pattern) && palette_place(j, pattern) == j.npalette)
+            const bool special = j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
+            if (special && palette_place(j, pattern) == j.npalette)
                 atomicMin(j.out, (unsigned long long)position);
         });
     else if constexpr (WHAT == FLOE_WAVELET_KINDS_SORT)
