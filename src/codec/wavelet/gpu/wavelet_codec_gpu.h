@@ -208,10 +208,9 @@ void floe_wavelet_gpu_grid_add(floe_wavelet_gpu_grids *g, const floe_context_spe
                                void *records);
 /* All of a part's steps, coarsest first. */
 void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_encoder *e);
-floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
-/* The same in two halves: what the first one finds is fetched between them. */
-floe_status floe_wavelet_gpu_count_start(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
-void floe_wavelet_gpu_count_take(floe_wavelet_gpu_grids *g, const floe_wavelet_gpu_results *found);
+/* Counts the grids, and waits. Fetches what was found of them, and of the first nparts parts. */
+floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g, uint32_t nparts,
+                                   floe_wavelet_gpu_results *found);
 floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
 
 /* Chooses e.structure of a chunk whose array is loaded. */

@@ -240,6 +240,7 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     floe_wavelet_kinds_job job = {
         .values = {.view = p->values, .size = (uint32_t)p->size}, .nrecords = p->nmarks / 8, .kinds = e->w.c->kinds};
     memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
+    job.apart = floe_wavelet_marks_apart(job.shape);
     job.to = e->w.c->differences;
     job.npalette = p->chunk.npalette;
     job.has_fill = p->params->has_fill;
@@ -359,25 +360,24 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
     const floe_wavelet_gpu_encode *c = e->w.c;
     floe_wavelet_chunk *chunk = &e->p.e.chunk;
     const uint64_t *shape = chunk->plan.shape;
+    floe_wavelet_gpu_results found;
     floe_context_grid marks;
-    int8_t *sets[] = {c->corrections, c->kinds};
     if (chunk->kind == FLOE_INTERP_CODED)
         floe_wavelet_gpu_steps_add(&e->counted, &e->p.e);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         at[s] = e->counted.n;
         marks = floe_wavelet_marks_grid(shape, chunk->shorter[s]);
         if (chunk->marked[s])
-            floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, sets[s]);
+            floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, e->p.e.marks[s]);
     }
     const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1;
     if (differ) {
-        floe_wavelet_kinds_job job = kinds_of(e);
-        job.apart = floe_wavelet_marks_apart(shape);
+        const floe_wavelet_kinds_job job = kinds_of(e);
         FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_DIFFER, e->w.stream));
         floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, c->differences);
     }
     place_tokens(e);
-    FLOE_TRY(floe_wavelet_gpu_count(&e->w, &e->counted));
+    FLOE_TRY(floe_wavelet_gpu_count(&e->w, &e->counted, 0, &found));
     e->coded.nwindows = e->counted.nwindows;
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         chunk->marked[s] = chunk->marked[s] && e->counted.count[at[s]] > 0;

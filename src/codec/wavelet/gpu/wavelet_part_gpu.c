@@ -14,10 +14,7 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-enum {
-    STEPS = 8,    /* whose codes are done together */
-    BYTE_BITS = 5 /* of a value, below which codes of the finest step are likely to have a byte */
-};
+enum { BYTE_BITS = 5 /* of a value, below which codes of the finest step are likely to have a byte */ };
 
 static floe_status clear(const work *w, void *dev, size_t nbytes)
 {
@@ -194,12 +191,10 @@ typedef int codes_fn(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
 /* Of steps first .. end. array: the buffers that have their details. */
 static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *array, uint32_t first, uint32_t end)
 {
-    floe_wavelet_dev_codes job[STEPS];
-    for (uint32_t i = first, n; i < end; i += n) {
-        for (n = 0; n < STEPS && i + n < end; n++)
-            job[n] = codes_of(p, i + n, array);
-        FLOE_CUDA(p->w->err, codes(job, n, p->w->stream));
-    }
+    floe_wavelet_dev_codes job[FLOE_WAVELET_STEPS];
+    for (uint32_t i = first; i < end; i++)
+        job[i - first] = codes_of(p, i, array);
+    FLOE_CUDA(p->w->err, codes(job, end - first, p->w->stream));
     return FLOE_OK;
 }
 
@@ -476,7 +471,7 @@ floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
     return job;
 }
 
-floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
+static floe_status count_start(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
     const floe_context_job job = floe_wavelet_gpu_context(w, g);
@@ -499,7 +494,7 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
     return FLOE_OK;
 }
 
-void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_results *found)
+static void count_take(grids *g, const floe_wavelet_gpu_results *found)
 {
     for (uint32_t i = 0; i < g->n; i++) {
         const floe_context_tally *t = &found->tallies[i];
@@ -510,14 +505,14 @@ void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_results *found
     }
 }
 
-floe_status floe_wavelet_gpu_count(const work *w, grids *g)
+floe_status floe_wavelet_gpu_count(const work *w, grids *g, uint32_t nparts, floe_wavelet_gpu_results *found)
 {
-    floe_wavelet_gpu_results found;
-    if (g->n == 0)
-        return FLOE_OK;
-    FLOE_TRY(floe_wavelet_gpu_count_start(w, g));
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, w->c->results, offsetof(floe_wavelet_gpu_results, part)));
-    floe_wavelet_gpu_count_take(g, &found);
+    const size_t nbytes = offsetof(floe_wavelet_gpu_results, part) + nparts * sizeof found->part[0];
+    if (g->n) /* trials by codes alone, of a box without steps, have no grid */
+        FLOE_TRY(count_start(w, g));
+    if (g->n || nparts)
+        FLOE_TRY(floe_wavelet_gpu_fetch(w, found, w->c->results, nbytes));
+    count_take(g, found);
     return FLOE_OK;
 }
 

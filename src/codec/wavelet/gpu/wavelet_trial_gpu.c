@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <cuda_runtime_api.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "backend/cuda.h"
@@ -112,16 +111,6 @@ static void add_grids(trying *y, bool all)
         floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
 }
 
-static floe_status count_grids(trying *y, floe_wavelet_gpu_results *found, uint32_t n)
-{
-    if (y->counted.n) /* codes alone, of a box without steps, have no grid */
-        FLOE_TRY(floe_wavelet_gpu_count_start(y->call, &y->counted));
-    FLOE_TRY(floe_wavelet_gpu_fetch(y->call, found, y->call->c->results,
-                                    offsetof(floe_wavelet_gpu_results, part) + n * sizeof found->part[0]));
-    floe_wavelet_gpu_count_take(&y->counted, found);
-    return FLOE_OK;
-}
-
 /* Of a trial whose grids from `first` on are counted. */
 static void set_bits(const trying *y, const floe_wavelet_dev_found *found, uint32_t first, floe_wavelet_trial *t)
 {
@@ -152,7 +141,7 @@ static floe_status try_again(trying *y, floe_wavelet_trial *t)
         return FLOE_OK;
     FLOE_TRY(floe_wavelet_gpu_array_check(&y->trial));
     add_grids(y, t->all);
-    FLOE_TRY(count_grids(y, &found, 1));
+    FLOE_TRY(floe_wavelet_gpu_count(y->call, &y->counted, 1, &found));
     set_bits(y, &found.part[0].found, 0, t);
     return FLOE_OK;
 }
@@ -199,7 +188,7 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
         add_grids(y, t[k].all);
     }
     FLOE_TRY(floe_wavelet_gpu_round_do(&y->trial, r));
-    FLOE_TRY(count_grids(y, &found, n));
+    FLOE_TRY(floe_wavelet_gpu_count(w, &y->counted, n, &found));
     return take_bits(y, t, n, &found);
 }
 
