@@ -67,12 +67,11 @@ typedef struct rows {
 
 static floe_wavelet_row row_of(const encoder *e, uint64_t row)
 {
-    const uint64_t *n = e->chunk.plan.shape, at[] = {row / n[2] / n[1], row / n[2] % n[1], row % n[2]};
-    const int64_t *stride = e->values.stride;
-    const int64_t first = (int64_t)at[0] * stride[0] + (int64_t)at[1] * stride[1] + (int64_t)at[2] * stride[2];
+    const uint64_t *n = e->chunk.plan.shape;
+    const int64_t first = floe_interp_view_number(&e->values, n, row * n[3]);
     return (floe_wavelet_row){
         .field = (uint8_t *)e->values.data + first * (int64_t)e->size,
-        .stride = stride[3],
+        .stride = e->values.stride[3],
         .array = e->bands.array + row * n[3] * e->size,
         .kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + row * e->row,
         .corrections = e->marks[FLOE_WAVELET_CORRECTIONS] + row * e->row,
@@ -208,15 +207,22 @@ static void set_shifts(encoder *e, floe_wavelet_coding *c)
     }
 }
 
+void floe_wavelet_records_place(encoder *e)
+{
+    const floe_wavelet_plan *p = &e->chunk.plan;
+    uint8_t *at = e->records;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        e->records_of[i] = at;
+        at += (floe_wavelet_records_nbytes(&p->steps[i]) + 15) & ~(uint64_t)15;
+    }
+}
+
 bool floe_wavelet_array_code(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
-    uint8_t *at = e->records;
+    floe_wavelet_records_place(e);
     for (uint32_t i = 0; i < p->nsteps; i++) {
-        const uint64_t nbytes = floe_wavelet_records_nbytes(&p->steps[i]);
-        e->records_of[i] = at;
-        at += (nbytes + 15) & ~(uint64_t)15;
-        floe_cpu_clear(e->cpu, e->records_of[i], nbytes);
+        floe_cpu_clear(e->cpu, e->records_of[i], floe_wavelet_records_nbytes(&p->steps[i]));
         memset(e->means, 0, e->cpu->threads * sizeof *e->means);
         floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, e->means);
         set_shifts(e, &p->steps[i]);

@@ -80,6 +80,8 @@ void floe_wavelet_array_back(floe_wavelet_encoder *e);
 void floe_wavelet_array_check(floe_wavelet_encoder *e);
 const floe_wavelet_found *floe_wavelet_found_gather(floe_wavelet_encoder *e);
 
+/* Sets where in e->records those of each step of the plan begin. */
+void floe_wavelet_records_place(floe_wavelet_encoder *e);
 static inline floe_interp_records floe_wavelet_records_of(const floe_wavelet_encoder *e, uint32_t i)
 {
     const floe_wavelet_coding *c = &e->chunk.plan.steps[i];
@@ -102,8 +104,9 @@ bool floe_wavelet_has_small(const floe_wavelet_encoder *e);
 void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK]);
 typedef struct floe_wavelet_trial {
     floe_wavelet_structure structure;
-    bool all;             /* the trial makes corrections, too */
-    uint64_t codes, bits; /* bits of codes and anchors; bits of all */
+    bool all; /* the trial makes corrections, too */
+    uint64_t codes,
+        bits; /* bits of codes and anchors; bits of all; UINT64_MAX: it has not been tried, or cannot be coded */
 } floe_wavelet_trial;
 /* The tuner's steps, on either machine: begin takes a part of the field, try fills codes and bits of n trials. */
 typedef struct floe_wavelet_trials {

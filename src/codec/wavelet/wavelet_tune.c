@@ -135,7 +135,6 @@ uint64_t floe_wavelet_anchors_bits(const encoder *e)
 
 static void try_structure(encoder *e, floe_wavelet_trial *t)
 {
-    t->codes = t->bits = UINT64_MAX;
     floe_wavelet_plan_make(e, &t->structure);
     floe_cpu_copy(e->cpu, e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
@@ -158,7 +157,7 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
 
 static void add(tuner *t, const floe_wavelet_structure *s, bool all)
 {
-    t->round[t->n++] = (floe_wavelet_trial){.structure = *s, .all = all};
+    t->round[t->n++] = (floe_wavelet_trial){*s, all, UINT64_MAX, UINT64_MAX};
 }
 
 static void try_round(tuner *t)

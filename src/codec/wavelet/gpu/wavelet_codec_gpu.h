@@ -176,7 +176,7 @@ floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
 /* Passes of arrays whose points are in their places: those of a part's plan. */
 floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, const void *from,
-                                        floe_wavelet_dev_places *to);
+                                        floe_wavelet_dev_places *places);
 floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
 /* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back, where all
  * is wanted, and not the codes alone. Findings and corrections are 0 at first. */

@@ -198,16 +198,6 @@ static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *arra
     return FLOE_OK;
 }
 
-static void place_records(part *p)
-{
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    uint8_t *at = p->e.records;
-    for (uint32_t i = 0; i < plan->nsteps; i++) {
-        p->e.records_of[i] = at;
-        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
-    }
-}
-
 static floe_status encode(const part *p, uint8_t *const *array, uint32_t first, uint32_t end)
 {
     return codes_do(p, FLOE_BY_REAL(p->e.narrow, floe_wavelet_encode_codes), array, first, end);
@@ -217,7 +207,7 @@ static floe_status encode(const part *p, uint8_t *const *array, uint32_t first, 
 static floe_status count_cuts(part *p, unsigned long long *counts)
 {
     const size_t nbytes = sizeof p->findings->largest;
-    place_records(p);
+    floe_wavelet_records_place(&p->e);
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(encode(p, p->array, 0, p->e.chunk.plan.nsteps));
     FLOE_TRY(floe_wavelet_gpu_fetch(p->w, counts, p->findings->largest, nbytes));
@@ -234,7 +224,7 @@ static floe_status find_largest(part *p, unsigned long long *largest, size_t nby
     if (p->ncoded) {
         plan->steps[0].step.width = 1;
         floe_wavelet_coding_lay(&plan->steps[0]);
-        place_records(p);
+        floe_wavelet_records_place(&p->e);
         FLOE_TRY(encode(p, p->array, 0, 1));
     }
     FLOE_TRY(codes_do(p, find, p->array, p->ncoded, plan->nsteps));
@@ -323,13 +313,6 @@ static floe_status keep_anchors(const part *p)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-static floe_status code_steps(part *p)
-{
-    place_records(p);
-    FLOE_TRY(encode(p, p->from, p->ncoded, p->e.chunk.plan.nsteps));
-    return codes_do(p, FLOE_BY_REAL(p->e.narrow, floe_wavelet_decode_codes), p->array, 0, p->e.chunk.plan.nsteps);
-}
-
 static floe_status undo_steps(part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
@@ -346,7 +329,9 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
 {
     floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_gpu_findings found;
-    FLOE_TRY(code_steps(p));
+    floe_wavelet_records_place(&p->e);
+    FLOE_TRY(encode(p, p->from, p->ncoded, plan->nsteps));
+    FLOE_TRY(codes_do(p, FLOE_BY_REAL(p->e.narrow, floe_wavelet_decode_codes), p->array, 0, plan->nsteps));
     floe_wavelet_anchors_job range = anchors_of(p);
     range.to = NULL;
     FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_ROUND));
@@ -367,11 +352,15 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
 
 /* ---- without a wait ---------------------------------------------------------------------------------------------------- */
 
-/* All passes, in the order in which they are done forward. */
-static floe_status passes_of(const part *p, floe_wavelet_dev_place *to)
+floe_status floe_wavelet_gpu_places_add(const part *p, void *array, const void *from, floe_wavelet_dev_places *places)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_dev_place *to = &places->at[places->n++];
     floe_interp_step packet;
+    *to = (floe_wavelet_dev_place){.array = array, .from = from, .bank = plan->bank, .one_sided = plan->one_sided};
+    memcpy(places->shape, plan->shape, sizeof places->shape);
+    places->status = p->w->status;
+    /* passes, in the order in which they are done forward */
     for (uint32_t k = 0; floe_wavelet_packet_step(plan, k, &packet); k++) {
         to->pass[to->npasses].axis = (uint8_t)packet.axis[0];
         to->pass[to->npasses++].depth[packet.axis[0]] = (uint8_t)k;
@@ -386,16 +375,6 @@ static floe_status passes_of(const part *p, floe_wavelet_dev_place *to)
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_places_add(const part *p, void *array, const void *from, floe_wavelet_dev_places *to)
-{
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    floe_wavelet_dev_place *at = &to->at[to->n++];
-    *at = (floe_wavelet_dev_place){.array = array, .from = from, .bank = plan->bank, .one_sided = plan->one_sided};
-    memcpy(to->shape, plan->shape, sizeof to->shape);
-    to->status = p->w->status;
-    return passes_of(p, at);
-}
-
 floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_places *places)
 {
     if (places->n)
@@ -407,7 +386,7 @@ floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_p
 floe_status floe_wavelet_gpu_round_add(part *p, bool all, floe_wavelet_gpu_round *r)
 {
     memset(p->at, 0, sizeof p->at);
-    place_records(p);
+    floe_wavelet_records_place(&p->e);
     for (uint32_t i = 0; i < p->e.chunk.plan.nsteps; i++, r->ncodes++) {
         r->codes[r->ncodes] = codes_of(p, i, p->from);
         r->decoded[r->ncodes] = all ? p->array[0] : NULL;

@@ -128,7 +128,6 @@ static floe_status try_again(trying *y, floe_wavelet_trial *t)
 {
     floe_wavelet_gpu_results found;
     bool good;
-    t->codes = t->bits = UINT64_MAX;
     aim(y, &t->structure, 0);
     y->trial.in_place = false;
     floe_wavelet_gpu_arrays_of(&y->trial, array_of(y, 0));
@@ -161,7 +160,7 @@ static floe_status take_bits(trying *y, floe_wavelet_trial *t, uint32_t n, const
     for (uint32_t k = 0, first = 0; k < n; k++) {
         floe_wavelet_plan_make(&y->trial.e, &t[k].structure);
         again[k] = is_cut(y, &found->part[k]);
-        if (floe_wavelet_gpu_anchors_set(&y->trial, found->part[k].range))
+        if (!again[k] && floe_wavelet_gpu_anchors_set(&y->trial, found->part[k].range))
             set_bits(y, &found->part[k].found, first, &t[k]);
         first += y->trial.e.chunk.plan.nsteps + t[k].all;
     }
@@ -197,8 +196,6 @@ static void try_structures(void *user, floe_wavelet_trial *t, uint32_t n)
 {
     trying *y = user;
     const uint32_t most = y->room->n;
-    for (uint32_t k = 0; k < n; k++)
-        t[k].codes = t[k].bits = UINT64_MAX;
     for (uint32_t k = 0; k < n && y->status == FLOE_OK; k += most)
         y->status = try_some(y, t + k, n - k < most ? n - k : most);
 }
