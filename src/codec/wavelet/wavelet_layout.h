@@ -18,7 +18,8 @@ enum {
     FLOE_WAVELET_UNCHECKED = 2,   /* as 3, and there are no checks behind anchors and steps */
     FLOE_WAVELET_LONG_CHUNKS = 1, /* as 2, and entropy chunks are never shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
-    FLOE_WAVELET_ANCHOR_BITS = 56, /* the most bits of an anchor */
+    FLOE_WAVELET_HEADER_MOST = 1024, /* bytes of header and plan, at most */
+    FLOE_WAVELET_ANCHOR_BITS = 56,   /* the most bits of an anchor */
     FLOE_WAVELET_PALETTE = 3
 };
 

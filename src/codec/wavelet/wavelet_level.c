@@ -5,8 +5,6 @@
 #include "codec/wavelet/wavelet_records.h"
 #include "field/dtype_math.h"
 
-enum { HEADER_MOST = 1024 /* bytes that no header exceeds */ };
-
 /* Header of a chunk, by its first `have` bytes. at: out, where anchors begin, or what a chunk of another kind has. */
 static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wavelet_chunk *k, uint64_t *at,
                              floe_error *err)
@@ -34,7 +32,7 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
 {
     floe_wavelet_chunk k;
     uint64_t at;
-    *nbytes = floe_min64(c->nbytes, HEADER_MOST);
+    *nbytes = floe_min64(c->nbytes, FLOE_WAVELET_HEADER_MOST);
     const bool few = have < *nbytes;
     const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)

@@ -11,7 +11,6 @@
 #include "field/dtype_math.h"
 
 enum {
-    HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
     MANY_CHUNKS = 2048,
     CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */
@@ -404,7 +403,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
-    uint8_t head[HEAD_NBYTES];
+    uint8_t head[FLOE_WAVELET_HEADER_MOST];
     floe_wavelet_needs needs;
     gathering g = {.nbytes = 0};
     uint64_t *shape = d->chunk.plan.shape;
@@ -414,8 +413,8 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (!floe_interp_shape_of(k->call->rank, k->extent, shape) ||
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, HEAD_NBYTES)));
-    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, HEAD_NBYTES));
+    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
+    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     uint64_t at = (uint64_t)(from.at - head);
