@@ -20,9 +20,9 @@ typedef struct floe_wavelet_fill_level {
 typedef enum floe_wavelet_fill_what {
     FLOE_WAVELET_FILL_MARK, /* values -> holes */
     FLOE_WAVELET_FILL_COARSEN,
-    FLOE_WAVELET_FILL_REFINE,
-    FLOE_WAVELET_FILL_ZERO, /* holes become 0 */
-    FLOE_WAVELET_FILL_EVEN, /* those of a colour are relaxed */
+    FLOE_WAVELET_FILL_REFINE, /* holes become the point of the coarse level */
+    FLOE_WAVELET_FILL_ZERO,   /* holes become 0 */
+    FLOE_WAVELET_FILL_EVEN,   /* those of a colour are relaxed */
     FLOE_WAVELET_FILL_ODD
 } floe_wavelet_fill_what;
 /* What is done to each point of a level, or, COARSEN, of the coarse one. */
@@ -62,15 +62,6 @@ FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const ui
     return count ? sum / count : (double)NAN;
 }
 
-/* Point number i, at[], of the level, if it is a hole. */
-FLOE_HD void floe_wavelet_fill_refine(const floe_wavelet_fill_level *l, const floe_wavelet_fill_level *coarse,
-                                      uint64_t i, const uint64_t *at)
-{
-    const uint64_t half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
-    if (l->holes[i])
-        floe_wavelet_fill_set(l, i, floe_wavelet_fill_value(coarse, floe_interp_index(coarse->n, half)));
-}
-
 /* A hole of the colour becomes the mean of its neighbours, which have the other one. */
 FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t colour, uint64_t i, const uint64_t *at)
 {
@@ -92,13 +83,17 @@ FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t 
 FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, uint64_t i, const uint64_t *at)
 {
     const floe_wavelet_fill_level *l = &j->level;
+    const uint64_t half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
     const double v = j->what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
     switch (j->what) {
     case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
     case FLOE_WAVELET_FILL_COARSEN:
         floe_wavelet_fill_set(&j->coarse, floe_interp_index(j->coarse.n, at), floe_wavelet_fill_mean(l, at));
         break;
-    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(l, &j->coarse, i, at); break;
+    case FLOE_WAVELET_FILL_REFINE:
+        if (l->holes[i])
+            floe_wavelet_fill_set(l, i, floe_wavelet_fill_value(&j->coarse, floe_interp_index(j->coarse.n, half)));
+        break;
     case FLOE_WAVELET_FILL_ZERO:
         if (l->holes[i])
             floe_wavelet_fill_set(l, i, 0);
