@@ -13,24 +13,24 @@ typedef floe_wavelet_encoder encoder;
 enum {
     BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
-    BOX_SHARE = 2,    /* values of the field for one of the box */
-    SMALL_SHARE = 16, /* the same of a small box, which is half as large */
-    FEW_BITS = 2,     /* values for a bit: of fewer bits a small box shows too little */
+    BOX_SHARE = 2,    /* the box has at most one in so many values of the field */
+    SMALL_SHARE = 16, /* the same of the small box, which is half as large */
+    FEW_BITS = 2,     /* a small box shows too little if its codes have less than a bit for so many values */
     FEW_BITS_BEST = 16,
-    SMALL_BEST = 1 << 21, /* cells of a box from which on a quarter of it comes first */
+    SMALL_BEST = 1 << 21, /* preset best: a box of so many cells is tried by a quarter of it first */
     SHORT_AXIS = 128,     /* the slowest axis is cut last, if it has no more points */
     LITERAL_BITS = 16,    /* beside the value itself */
-    FIRST_COARSE = 12,    /* in eighths of octaves, 2.8 bounds; up to 22 */
-    MEAN_COARSE = 0,      /* where the mean counts: few values miss the bound then */
+    FIRST_COARSE = 12,    /* steps of 2.8 bounds; _COARSE are eighths of octaves */
+    MEAN_COARSE = 0,      /* where the mean error counts: then few values miss the bound */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
-    COARSE_APART = 4, /* trials of steps */
-    COARSE_NEAR = 6,
+    COARSE_APART = 4, /* from one trial of steps to the next */
+    COARSE_NEAR = 6,  /* a parabola through trials counts so far from the best one */
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
-    AGAIN_WORTH = 100, /* an n-th of the bits that another look at all should spare */
-    FEW_CELLS = 4096,  /* of a field that is not worth more trials */
+    AGAIN_WORTH = 100, /* tuning goes on while a turn spares one in so many bits */
+    FEW_CELLS = 4096,  /* a field of fewer cells is not worth more trials */
     ROUND = 12         /* trials, at most */
 };
 

@@ -65,35 +65,37 @@ typedef struct floe_wavelet_gpu_room {
     uint32_t n;
 } floe_wavelet_gpu_room;
 
-/* What the host waits for: of a part, */
+/* What kernels find of a part, for the host. out: of kinds. range: of anchors. */
 typedef struct floe_wavelet_gpu_findings {
     floe_wavelet_dev_found found;
     unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
     floe_wavelet_means means[FLOE_WAVELET_STEPS];
 } floe_wavelet_gpu_findings;
 
-/* and of grids that are counted; nbits: of lists; look: of places for the tuner's box. */
+/* All that kernels find for the host. tallies, nbits: what each counted grid takes as entropy chunks, as a list. look: of places for the
+ * tuner's box. */
 typedef struct floe_wavelet_gpu_results {
     uint32_t look[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
-    floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */
+    floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of each trial; the chunk has the first while none runs */
 } floe_wavelet_gpu_results;
 
-/* Scratch. An array is two buffers, that have it in turns. */
+/* Scratch. Two buffers hold an array in turns. */
 typedef struct floe_wavelet_gpu_encode {
     floe_codec_written written;
     floe_wavelet_gpu_room room, trials[2]; /* trials: of the small box, if there is one, and of the large one */
-    uint8_t *arrays, *records;             /* arrays: slots, too, once values are checked */
+    uint8_t *arrays, *records; /* arrays: later the slots of entropy chunks, when values have been checked */
     int8_t *kinds, *corrections, *differences;
-    /* A box of the array, and what each trial of it takes. Arrays: one a trial, which is put back; then these and one more, transformed */
+    /* A box of the array, and what each trial of it takes. trial_arrays: each trial puts its array back in one; behind these lie the
+     * transformed arrays that trials begin with, one more than trials. */
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_results *results;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
     floe_context_dev_bytes *bytes;
-    /* What counting finds cleared: from tokens_taken to busy */
+    /* The host clears this before it counts grids, and cleared_nbytes from here on. */
     uint64_t *tokens_taken;
     size_t cleared_nbytes;
     uint32_t *tickets, *nentries, *counts;
@@ -105,7 +107,7 @@ typedef struct floe_wavelet_gpu_encode {
     uint64_t *entries; /* of lists */
     uint32_t *lists;
     floe_codec_ranks ranks; /* of blocks of records of kinds */
-    /* Anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
+    /* Anchors and literals; a chunk with more of them is stored raw. Tokens take the room behind them. */
     uint32_t *payload;
     uint64_t payload_nbytes;
     uint8_t *header;
@@ -178,8 +180,8 @@ floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, const void *from,
                                         floe_wavelet_dev_places *places);
 floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
-/* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back, where all
- * is wanted, and not the codes alone. Findings and corrections are 0 at first. */
+/* As _code and _check, of several such parts together, without a wait. from[0] of each is transformed already. With `all` its array[0] is
+ * put back and checked; otherwise its codes are counted alone. Findings and corrections are 0 at first. */
 typedef struct floe_wavelet_gpu_round {
     uint32_t n, ncodes, nchecks;
     floe_wavelet_dev_codes codes[FLOE_WAVELET_GPU_GRIDS];

@@ -130,10 +130,10 @@ enum { FLOE_WAVELET_DEV_BLOCK = 256 /* records */ };
 
 typedef enum floe_wavelet_kinds_what {
     /* encode */
-    FLOE_WAVELET_KINDS_FLAT,     /* kinds, 0 at first: literals where values have not the pattern base */
-    FLOE_WAVELET_KINDS_SPECIAL,  /* out, ~0 at first: the first value that the palette should have, too */
-    FLOE_WAVELET_KINDS_SORT,     /* literals become patterns of the palette; out, 0 at first: how many do not */
-    FLOE_WAVELET_KINDS_DIFFER,   /* to: kinds less those of the point before along the slowest axis */
+    FLOE_WAVELET_KINDS_FLAT,    /* values of another pattern than base become literals; kinds are 0 at first */
+    FLOE_WAVELET_KINDS_SPECIAL, /* out: position of the first special value that the palette lacks; ~0 at first */
+    FLOE_WAVELET_KINDS_SORT,    /* literals of the palette become its patterns; out, 0 at first: number of the others */
+    FLOE_WAVELET_KINDS_DIFFER,  /* to: each kind less that of the point before along the slowest axis */
     FLOE_WAVELET_KINDS_LITERALS, /* values -> literals, by ranks */
     /* either */
     FLOE_WAVELET_KINDS_TALLY, /* tallies: literals of each block of records */
