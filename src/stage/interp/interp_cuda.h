@@ -56,19 +56,22 @@ typedef struct floe_interp_dev_job {
     const uint32_t *status; /* not 0: nothing is done */
 } floe_interp_dev_job;
 
-/* A lattice of originals: every unit-th point of the field. */
-typedef struct floe_interp_dev_lattice {
-    void *data;
-    uint64_t shape[FLOE_INTERP_RANK], unit[FLOE_INTERP_RANK], count;
-} floe_interp_dev_lattice;
+/* A lattice of originals is thinned: the even points along the axes of a step make the next one. */
+typedef struct floe_interp_dev_thin {
+    floe_interp_view from;
+    void *to;
+    floe_interp_step step;
+    uint64_t unit[FLOE_INTERP_RANK];  /* from one point of `from` to the next, in values of the field */
+    uint32_t shift[FLOE_INTERP_RANK]; /* 1 where the axis is of the step, else 0 */
+    bool last;                        /* `from` is the field itself */
+} floe_interp_dev_thin;
 
-/* Lattices of originals, n > 0 of them, finest first: of each every even point of jobs[i].original along the axes of its step. A value
- * that is stored apart becomes the mean of its neighbours. Then anchors, of the last: a number that is none becomes the one before, or the
- * first. */
-int floe_interp_thin_f32(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
-                         const floe_interp_dev_check *check, void *anchors, void *stream);
-int floe_interp_thin_f64(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
-                         const floe_interp_dev_check *check, void *anchors, void *stream);
+/* Thins n > 0 times, the field first. A value that is stored apart becomes the mean of its neighbours. Then makes the anchors of the
+ * coarsest lattice: a value that is no number becomes the one before, or the first. */
+int floe_interp_thin_f32(const floe_interp_dev_thin *steps, uint32_t n, const floe_interp_dev_check *check,
+                         void *anchors, void *stream);
+int floe_interp_thin_f64(const floe_interp_dev_thin *steps, uint32_t n, const floe_interp_dev_check *check,
+                         void *anchors, void *stream);
 int floe_interp_encode_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
 int floe_interp_encode_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
 int floe_interp_decode_f32(const floe_interp_dev_job *job, void *stream);

@@ -16,20 +16,13 @@ enum {
     AT_ONCE = 4            /* values of a lane that are on their way together */
 };
 
-struct thin_step {
-    floe_interp_view from;
-    floe_real *to;
-    uint64_t fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], unit[FLOE_INTERP_RANK];
-    uint32_t naxes, axis[FLOE_INTERP_AXES], shift[FLOE_INTERP_RANK];
-    bool last;
-};
+typedef floe_interp_dev_thin thin_step;
 
 /* Lattices, one of the other, and then anchors of the last one. A grid does one, a block several. */
 struct thinning {
     floe_interp_dev_check check;
     uint32_t nsteps;
-    thin_step steps[CHAIN];
-    floe_interp_dev_lattice lattice;
+    thin_step steps[CHAIN], coarsest;
     floe_real *anchors; /* NULL: not yet */
 };
 
@@ -50,17 +43,17 @@ FLOE_DEV floe_real original_at(const thinning &t, const thin_step &s, const uint
 FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x)
 {
     uint64_t point[FLOE_INTERP_RANK];
-    floe_interp_point_of(s.coarse, row * s.coarse[3] + x, point);
+    floe_interp_point_of(s.step.coarse, row * s.step.coarse[3] + x, point);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         point[a] <<= s.shift[a];
     floe_real sum = 0;
     uint32_t count = 0;
     if (s.last)
         mark_apart(t.check, point, s.unit);
-    for (uint32_t i = 0; i < s.naxes; i++) {
-        const uint32_t a = s.axis[i];
+    for (uint32_t i = 0; i < s.step.naxes; i++) {
+        const uint32_t a = s.step.axis[i];
         for (int side = 0; side < 2; side++) {
-            if (side ? point[a] + 1 >= s.fine[a] : point[a] == 0)
+            if (side ? point[a] + 1 >= s.step.fine[a] : point[a] == 0)
                 continue;
             point[a] += side ? 1 : -1ull;
             const floe_real v = original_at(t, s, point);
@@ -75,7 +68,8 @@ FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t r
 /* A warp does row after row, or several short ones at once. */
 FLOE_DEV void thin(const thinning &t, const thin_step &s)
 {
-    const uint64_t *n = s.coarse;
+    const uint64_t *n = s.step.coarse;
+    floe_real *to = (floe_real *)s.to;
     const int64_t far = s.from.stride[3] << s.shift[3];
     const uint64_t fill = s.last ? fill_of(t.check) : 0;
     const uint32_t nrows = (uint32_t)(n[0] * n[1] * n[2]), nwarps = gridDim.x * (blockDim.x / FLOE_WARP),
@@ -101,7 +95,7 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
                 const uint32_t x = x0 + k * along, at = row + k * across;
                 const floe_real v = s.last ? take_in(t.check, f[k], fill) : f[k];
                 if (x < length && at < nrows)
-                    s.to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
+                    to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
             }
         }
 }
@@ -119,20 +113,20 @@ FLOE_DEV void find_before(const floe_real *f, uint64_t end, unsigned long long *
 }
 
 /* A number for each anchor; a block has as many as another. Places are found from that of the first number on. */
-FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_dev_lattice &l, floe_real *anchors)
+FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const thin_step &s, floe_real *anchors)
 {
     __shared__ unsigned long long last[THREADS_OF_ONE / FLOE_WARP], carry, first;
-    const floe_real *f = (const floe_real *)l.data;
+    const floe_real *f = (const floe_real *)s.to;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    const uint64_t each = floe_ceil_div(l.count, gridDim.x), lo = min(blockIdx.x * each, l.count),
-                   hi = min(lo + each, l.count);
+    const uint64_t count = floe_interp_points(s.step.coarse), each = floe_ceil_div(count, gridDim.x),
+                   lo = min(blockIdx.x * each, count), hi = min(lo + each, count);
     found_here found = {0, 0, 0};
     if (threadIdx.x == 0) {
         carry = 0;
         first = ~0ull;
     }
     __syncthreads();
-    for (uint64_t i = threadIdx.x; i < l.count && i < first; i += THREADS_OF_ONE)
+    for (uint64_t i = threadIdx.x; i < count && i < first; i += THREADS_OF_ONE)
         if (f[i] == f[i]) {
             atomicMin(&first, (unsigned long long)i);
             break;
@@ -154,9 +148,11 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_de
         if (i < hi) {
             uint64_t point[FLOE_INTERP_RANK];
             const floe_real r = at ? f[at - 1] : first != ~0ull ? f[first] : (floe_real)0;
-            floe_interp_point_of(l.shape, i, point);
+            floe_interp_point_of(s.step.coarse, i, point);
             anchors[i] = r;
-            check_value(c, point, l.unit, f[i], r, found);
+            for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+                point[a] <<= s.shift[a];
+            check_value(c, point, s.unit, f[i], r, found);
         }
         __syncthreads();
     }
@@ -172,7 +168,7 @@ __global__ void __launch_bounds__(THREADS_OF_ONE) interp_thin_kernel(const __gri
             __syncthreads();
     }
     if (t.anchors)
-        place_anchors(t.check, t.lattice, t.anchors);
+        place_anchors(t.check, t.coarsest, t.anchors);
 }
 
 __global__ void __launch_bounds__(THREADS) interp_leave_kernel(const __grid_constant__ floe_interp_dev_leave l)
@@ -196,38 +192,23 @@ __global__ void __launch_bounds__(THREADS) interp_leave_kernel(const __grid_cons
     }
 }
 
-void set_step(thin_step *s, const floe_interp_dev_job &job, const floe_interp_dev_lattice &lattice)
-{
-    s->from = job.original;
-    s->to = (floe_real *)lattice.data;
-    s->naxes = job.step.naxes;
-    s->last = job.last;
-    memcpy(s->axis, job.step.axis, sizeof s->axis);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        s->fine[a] = job.step.fine[a];
-        s->coarse[a] = job.step.coarse[a];
-        s->unit[a] = job.unit[a];
-        s->shift[a] = floe_interp_is_active(&job.step, a);
-    }
-}
-
 } // namespace
 
-int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
-                             const floe_interp_dev_check *check, void *anchors, void *stream)
+int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_interp_dev_check *check, void *anchors,
+                             void *stream)
 {
-    thinning t = {*check, 0, {}, lattices[n - 1], NULL};
+    thinning t = {*check, 0, {}, steps[n - 1], NULL};
     for (uint32_t i = 0; !t.anchors;) {
-        const bool small = i == n || lattices[i].count <= SMALL;
+        const bool small = i == n || floe_interp_points(steps[i].step.coarse) <= SMALL;
         for (t.nsteps = 0; i < n && t.nsteps < (small ? CHAIN : 1); i++)
-            set_step(&t.steps[t.nsteps++], jobs[i], lattices[i]);
+            t.steps[t.nsteps++] = steps[i];
         t.anchors = small && i == n ? (floe_real *)anchors : NULL;
-        const uint64_t *m = t.steps[0].coarse, nprocessors = (uint64_t)floe_gpu_limits_cuda().processors;
+        const uint64_t *m = t.steps[0].step.coarse, nprocessors = (uint64_t)floe_gpu_limits_cuda().processors;
         uint64_t nblocks = 1;
         if (!small)
             nblocks = floe_min64(floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP), 16 * nprocessors);
         else if (t.nsteps == 0) /* nothing but many anchors */
-            nblocks = floe_min64(floe_ceil_div(t.lattice.count, SMALL), nprocessors);
+            nblocks = floe_min64(floe_ceil_div(floe_interp_points(t.coarsest.step.coarse), SMALL), nprocessors);
         FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)nblocks, small ? THREADS_OF_ONE : THREADS, 0,
                           (cudaStream_t)stream, t);
     }

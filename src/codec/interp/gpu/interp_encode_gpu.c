@@ -173,10 +173,16 @@ static floe_status encode_level(encoding *e, uint32_t i)
     const floe_interp_plan *p = &e->chunk.plan;
     const floe_interp_coding *k = &p->steps[i];
     const floe_interp_gpu_scratch *s = &e->c->s;
-    floe_interp_dev_job job = floe_interp_gpu_job(p, &e->check, e->thinning.lattices, i);
-    job.status = e->call->status;
-    job.nrecords = floe_context_nrecords(&k->grid);
-    job.records = s->records + e->nrecords;
+    const floe_interp_dev_thin *thin = &e->thinning.steps[i];
+    floe_interp_dev_job job = {.step = k->step,
+                               .original = thin->from,
+                               .last = thin->last,
+                               .log = e->check.log,
+                               .status = e->call->status,
+                               .nrecords = floe_context_nrecords(&k->grid),
+                               .records = s->records + e->nrecords};
+    memcpy(job.hi, k->step.fine, sizeof job.hi);
+    memcpy(job.unit, thin->unit, sizeof job.unit);
     e->nrecords += floe_interp_records_room(k);
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];

@@ -32,38 +32,27 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
 
-/* Lattices 1 to nsteps of a plan, from `at` on; without steps: the field itself. Returns how many. */
-static uint32_t set_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l)
+/* One step for each of the plan; for a plan without steps, one that keeps all points. Returns how many there are. */
+static uint32_t set_steps(floe_interp_gpu_thinning *t, const floe_interp_plan *p)
 {
-    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
-    for (uint32_t i = 0; i < (p->nsteps ? p->nsteps : 1); i++) {
-        const uint64_t *shape = p->nsteps ? p->steps[i].step.coarse : p->shape;
+    const uint32_t n = p->nsteps ? p->nsteps : 1;
+    floe_interp_step none = {.naxes = 0};
+    floe_interp_dev_thin next = {.from = t->check->values, .to = t->originals, .unit = {1, 1, 1, 1}, .last = true};
+    memcpy(none.fine, p->shape, sizeof none.fine);
+    memcpy(none.coarse, p->shape, sizeof none.coarse);
+    for (uint32_t i = 0; i < n; i++) {
+        next.step = p->nsteps ? p->steps[i].step : none;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            unit[a] *= p->nsteps && floe_interp_is_active(&p->steps[i].step, a) ? 2 : 1;
-        l[i].data = at;
-        memcpy(l[i].shape, shape, sizeof l[i].shape);
-        memcpy(l[i].unit, unit, sizeof unit);
-        l[i].count = floe_interp_points(shape);
-        at += l[i].count * size;
+            next.shift[a] = floe_interp_is_active(&next.step, a);
+        t->steps[i] = next;
+        next.from = floe_interp_view_lattice(next.to, next.step.coarse);
+        next.to =
+            (uint8_t *)next.to + floe_interp_points(next.step.coarse) * (t->narrow ? sizeof(float) : sizeof(double));
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            next.unit[a] <<= next.shift[a];
+        next.last = false;
     }
-    return p->nsteps ? p->nsteps : 1;
-}
-
-floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
-                                        const floe_interp_dev_lattice *lattices, uint32_t i)
-{
-    floe_interp_dev_job job = {.last = i == 0, .log = check->log};
-    if (p->nsteps) {
-        job.step = p->steps[i].step;
-    } else {
-        memcpy(job.step.fine, p->shape, sizeof job.step.fine);
-        memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
-    }
-    job.original = i ? floe_interp_view_lattice(lattices[i - 1].data, job.step.fine) : check->values;
-    memcpy(job.hi, job.step.fine, sizeof job.hi);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        job.unit[a] = i ? lattices[i - 1].unit[a] : 1;
-    return job;
+    return n;
 }
 
 static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q)
@@ -78,14 +67,11 @@ static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q
 floe_status floe_interp_gpu_thin(floe_interp_gpu_thinning *t, const floe_interp_plan *plan, void *stream,
                                  floe_error *err)
 {
-    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
     if (has_lattices_of(&t->plan, plan))
         return FLOE_OK;
     t->plan = *plan;
-    const uint32_t n = set_lattices(plan, t->originals, t->narrow ? sizeof(float) : sizeof(double), t->lattices);
-    for (uint32_t i = 0; i < n; i++)
-        jobs[i] = floe_interp_gpu_job(plan, t->check, t->lattices, i);
-    FLOE_CUDA(err, FLOE_BY_REAL(t->narrow, floe_interp_thin)(jobs, t->lattices, n, t->check, t->anchors, stream));
+    const uint32_t n = set_steps(t, plan);
+    FLOE_CUDA(err, FLOE_BY_REAL(t->narrow, floe_interp_thin)(t->steps, n, t->check, t->anchors, stream));
     return FLOE_OK;
 }
 

@@ -24,10 +24,6 @@ size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes);
 floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                      floe_error *err);
 
-/* Step i of a plan, without records and lattices of results; without steps: the one that leaves all. */
-floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
-                                        const floe_interp_dev_lattice *lattices, uint32_t i);
-
 typedef struct floe_interp_gpu_thinning {
     const floe_interp_dev_check *check;
     uint8_t *originals;
@@ -35,7 +31,7 @@ typedef struct floe_interp_gpu_thinning {
     bool narrow;
     /* out */
     floe_interp_plan plan; /* of the lattices that are there */
-    floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
+    floe_interp_dev_thin steps[FLOE_INTERP_STEPS];
 } floe_interp_gpu_thinning;
 
 /* Originals of all lattices of a plan, and the anchors; unless they are there. */
