@@ -56,14 +56,12 @@ static floe_interp_bits pick(const encoder *e, int set)
     return floe_interp_bits_of(e->chunk.plan.shape, e->part);
 }
 
-enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ };
-
 /* Symbols of a mask as it stands. */
 static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
     floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(r->grid));
-    floe_interp_count(&e->entropy, r, floe_ceil_div(nchunks, MASK_SAMPLE), counts);
+    floe_interp_count(&e->entropy, r, floe_ceil_div(nchunks, FLOE_INTERP_MASK_SAMPLE), counts);
     return floe_context_entropy(r->spec, counts);
 }
 
@@ -92,7 +90,7 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
                       floe_cursor *to)
 {
     const uint64_t n = floe_interp_bits_count(bits);
-    if (n < e->ncells / 128 || e->ncells < 512) {
+    if (floe_interp_is_listed(e->ncells, n)) {
         set->kind = FLOE_INTERP_SET_LIST;
         floe_write32(to, (uint32_t)n);
         for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(bits, &m);)
@@ -130,7 +128,7 @@ bool floe_interp_apart_find(encoder *e, uint64_t *napart)
         nliterals += set == FLOE_INTERP_LITERALS;
         e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
     }
-    return nliterals <= e->ncells / 4;
+    return nliterals <= e->ncells / FLOE_INTERP_LITERAL_CELLS;
 }
 
 void floe_interp_apart_write(encoder *e, floe_cursor *to)

@@ -13,6 +13,7 @@ enum {
 };
 
 enum {
+    FLOE_INTERP_STEPS = 64, /* of a chunk, at most */
     FLOE_INTERP_HEADER_NBYTES = 20,
     FLOE_INTERP_FLAGS_AT = 3,
     FLOE_INTERP_SIZE_AT = 12,    /* of all that is apart, in words of 4 bytes */

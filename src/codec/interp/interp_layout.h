@@ -4,7 +4,6 @@
 #define FLOE_CODEC_INTERP_INTERP_LAYOUT_H
 
 #include "base/try.h"
-#include "codec/interp/interp_head_math.h"
 #include "codec/interp/interp_plan.h"
 #include "stage/interp/interp_bytes.h"
 
@@ -24,7 +23,12 @@ enum {
     FLOE_INTERP_VERSION = 4,   /* the version that is written; the older ones below are read */
     FLOE_INTERP_UNLIFTED = 3,  /* encoding of entropy chunks began with FLOE_ANS_LEAST */
     FLOE_INTERP_UNCHECKED = 2, /* as 3, and entropy chunks have no checks */
-    FLOE_INTERP_MASK_ROWS = 1024
+    FLOE_INTERP_MASK_ROWS = 1024,
+    FLOE_INTERP_MASK_SAMPLE = 64, /* entropy chunks of a mask by which differences along axes are chosen */
+    /* A set is a list where the chunk has fewer values than LIST_LEAST, or the set fewer than an n-th of them. */
+    FLOE_INTERP_LIST_CELLS = 128,
+    FLOE_INTERP_LIST_LEAST = 512,
+    FLOE_INTERP_LITERAL_CELLS = 4 /* a chunk is raw if more than an n-th of its values are literals */
 };
 
 typedef struct floe_interp_chunk {
@@ -55,6 +59,10 @@ static inline uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
 static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
 {
     return floe_interp_values_nbytes(FLOE_INTERP_HEADER_NBYTES, ncells, narrow);
+}
+static inline bool floe_interp_is_listed(uint64_t ncells, uint64_t n)
+{
+    return n < ncells / FLOE_INTERP_LIST_CELLS || ncells < FLOE_INTERP_LIST_LEAST;
 }
 static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *p)
 {

@@ -5,11 +5,11 @@
 #define FLOE_CODEC_INTERP_INTERP_PLAN_H
 
 #include "codec/codec.h"
+#include "codec/interp/interp_head_math.h"
 #include "stage/interp/interp.h"
 #include "stage/interp/interp_entropy.h"
 
 enum {
-    FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
     FLOE_INTERP_NEVER = 3, /* a start: the axis is frozen; 0, 1 or 2 is the first level at which it is interpolated */
     FLOE_INTERP_LEAST =

@@ -7,7 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/cuda.h"
-#include "codec/interp/interp_layout.h"
+#include "codec/interp/interp_sets.h"
 #include "field/dtype_math.h"
 
 FLOE_CODEC_OWN_FITS(floe_interp_gpu_encode);
@@ -33,7 +33,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     floe_interp_needs_of(shape, needs);
     const floe_context_grid mask = floe_interp_mask_grid(shape);
     room->ncells = floe_interp_points(shape);
-    room->nwords = room->ncells / shape[3] * floe_ceil_div(shape[3], 64);
+    room->nwords = floe_interp_bits_room(shape);
     room->mask_records = floe_context_nrecords(&mask);
     room->mask_chunks = floe_context_nchunks(&mask);
     room->nchunks =
@@ -81,7 +81,7 @@ floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_in
 static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
 {
     floe_interp_gpu_encode *c = (void *)e->own.bytes;
-    *c = (floe_interp_gpu_encode){.tokens = NULL};
+    *c = (floe_interp_gpu_encode){.lists = NULL};
     e->nchunks = floe_codec_nchunks(e->field.rank, e->field.shape, e->chunk);
     return e->nchunks ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, &c->room, &c->s, err)
                       : FLOE_OK;

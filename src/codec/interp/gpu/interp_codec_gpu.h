@@ -39,19 +39,12 @@ typedef struct floe_interp_gpu_encode {
     floe_codec_written written;
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
-    uint8_t *originals, *anchors, *header;
-    uint32_t *counts, *chunk_sizes, *sizes, *lists, *sums;
-    uint16_t *checks;
-    uint64_t *done, *slot_ends, *chunks_at, *apart;
-    floe_codec_check *check;
-    floe_context_dev_bytes *bytes;
-    uint16_t *slots;
-    floe_context_dev_window *windows;
-    uint32_t *tokens;
-    uint64_t *tokens_taken;
-    floe_codec_piece *pieces;
+    uint8_t *originals, *anchors;
+    uint32_t *lists;
+    uint64_t *apart;
     floe_interp_dev_found *found;
     void *literals;
+    floe_interp_pack_job pack; /* its memory alone */
     floe_interp_gpu_trials trials;
     uint8_t *cleared; /* found, apart, tickets, counts, done: 0 before a chunk */
     uint64_t cleared_nbytes;

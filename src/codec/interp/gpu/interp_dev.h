@@ -106,7 +106,7 @@ int floe_interp_trials_f64(const floe_interp_trials_job *job, void *stream);
 
 /* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
 
-enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024, FLOE_INTERP_DEV_STEPS = 64 };
+enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024 };
 
 /* A set: a list of so many, or (grid > 0) the mask that is that grid. */
 typedef struct floe_interp_dev_set {
@@ -120,7 +120,7 @@ typedef struct floe_interp_pack_job {
     uint32_t nsteps; /* so many grids are steps; those behind are masks */
     uint8_t *header; /* as for a chunk with short sizes, whose steps have no tables of their own; aligned */
     uint32_t header_nbytes, steps_at, step_nbytes; /* steps, finest first */
-    uint8_t checked[FLOE_INTERP_DEV_STEPS];        /* of each grid, as of its step */
+    uint8_t checked[FLOE_INTERP_STEPS];            /* of each grid, as of its step */
     uint16_t *checks;                              /* room for them */
     const void *anchors, *literals;
     uint64_t anchors_nbytes, literals_nbytes;

@@ -13,14 +13,7 @@
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
 
-enum {
-    MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS,
-    RAW_HEADER_AT = FLOE_INTERP_DEV_HEADER,
-    MASK_SAMPLE = 64, /* entropy chunks by which differences are compared */
-    LIST_CELLS = 128,
-    LITERAL_CELLS = 4,
-    LIST_LEAST = 512
-};
+enum { MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS, RAW_HEADER_AT = FLOE_INTERP_DEV_HEADER };
 
 typedef struct encoding {
     const floe_interp_gpu_encode *c;
@@ -34,49 +27,60 @@ typedef struct encoding {
     floe_interp_gpu_thinning thinning;
     floe_interp_chunk chunk;
     floe_interp_dev_check check;
-    uint64_t index, ncells, nwords, least, nrecords; /* nrecords: bytes of records so far */
+    uint64_t index, ncells, nrecords; /* nrecords: bytes of records so far */
     uint32_t size;
-    bool narrow, raw;
+    bool narrow;
     floe_context_dev_grid grids[MOST_GRIDS];
-    floe_context_job context;
     uint32_t ncoded; /* grids that kernels are coding */
-    floe_interp_dev_set sets[FLOE_INTERP_SETS];
-    uint64_t nlist, nliterals, napart, nwindows;
+    uint64_t nlist, napart, nwindows;
+    floe_interp_pack_job pack; /* as far as the chunk is made */
 } encoding;
 
 void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a)
 {
     const floe_interp_gpu_room *r = &c->room;
+    floe_interp_pack_job *pack = &c->pack;
+    floe_codec_record_job *record = &pack->record;
+    floe_context_job *context = &record->context;
     const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
     floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
     c->originals = floe_arena_take(a, r->needs.coarse, size);
     c->anchors = floe_arena_take(a, r->needs.anchors, size);
-    c->sizes = floe_arena_take(a, r->nchunks, sizeof *c->sizes);
-    c->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
-    c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
-    c->sums = floe_arena_take(a, r->nchunks, sizeof *c->sums);
-    c->checks = floe_arena_take(a, r->nchunks, sizeof *c->checks);
-    c->lists =
-        floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
-    c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
+    record->sizes = floe_arena_take(a, r->nchunks, sizeof *record->sizes);
+    pack->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
+    context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
+    context->sums = floe_arena_take(a, r->nchunks, sizeof *context->sums);
+    pack->checks = floe_arena_take(a, r->nchunks, sizeof *pack->checks);
+    c->lists = floe_arena_take(
+        a, FLOE_INTERP_SETS * (floe_max64(r->ncells / FLOE_INTERP_LIST_CELLS, FLOE_INTERP_LIST_LEAST) + 1),
+        sizeof *c->lists);
+    c->literals =
+        floe_arena_take(a, floe_max64(r->ncells / FLOE_INTERP_LITERAL_CELLS, FLOE_INTERP_LIST_LEAST) + 1, size);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
-    c->check = floe_arena_take(a, 1, sizeof *c->check);
-    c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
-    c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
-    c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
-    c->windows = floe_arena_take(a, r->windows, sizeof *c->windows);
-    c->tokens = floe_arena_take(a, r->tokens, sizeof *c->tokens);
-    c->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *c->pieces);
+    record->checks = floe_arena_take(a, 1, sizeof *record->checks);
+    record->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *record->chunks_at);
+    context->bytes = floe_arena_take(a, ngrids, sizeof *context->bytes);
+    context->slots = floe_arena_take(a, r->slot_words, sizeof *context->slots);
+    context->windows = floe_arena_take(a, r->windows, sizeof *context->windows);
+    context->tokens = floe_arena_take(a, r->tokens, sizeof *context->tokens);
+    context->ntokens = r->tokens;
+    record->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *record->pieces);
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
     c->found = floe_arena_take(a, 1, sizeof *c->found);
     c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
-    c->done = floe_arena_take(a, 2, sizeof *c->done);
-    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
-    c->s.tickets = floe_arena_take(a, 2 * ngrids, sizeof *c->s.tickets);
-    c->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
-    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
+    context->done = floe_arena_take(a, 2, sizeof *context->done);
+    context->tokens_taken = floe_arena_take(a, 1, sizeof *context->tokens_taken);
+    context->tickets = floe_arena_take(a, 2 * ngrids, sizeof *context->tickets);
+    context->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *context->counts);
+    context->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *context->slot_ends);
     c->cleared_nbytes = a->used - begin;
+    context->grids = c->s.grids;
+    context->tables = c->s.tables;
+    context->every = 1;
+    record->places = c->s.places;
+    pack->anchors = c->anchors;
+    pack->literals = c->literals;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */
@@ -91,7 +95,7 @@ static floe_interp_bits_job bits_job(const encoding *e)
                                 .from = e->c->apart};
     memcpy(job.shape, n, sizeof job.shape);
     memcpy(job.values.box.hi, n, sizeof job.values.box.hi);
-    job.nwords = e->nwords;
+    job.nwords = floe_interp_bits_room(n);
     job.has_fill = e->params->has_fill;
     job.fill = e->params->fill_bits;
     job.flat = e->chunk.kind == FLOE_INTERP_FLAT;
@@ -157,7 +161,7 @@ static floe_status begin_values(encoding *e)
 static void add_grid(encoding *e, const floe_context_spec *spec, const floe_context_grid *grid, bool shares,
                      void *records)
 {
-    floe_context_job *job = &e->context;
+    floe_context_job *job = &e->pack.record.context;
     floe_context_dev_grid *g = &e->grids[job->ngrids];
     *g = floe_context_dev_grid_of(spec, grid, records);
     g->shares = shares;
@@ -223,8 +227,8 @@ static floe_status find_palette(encoding *e, uint32_t *npalette)
 static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_context_dev_grid *grid, uint64_t *cost)
 {
     const floe_interp_gpu_encode *c = e->c;
-    const uint32_t every = (uint32_t)floe_ceil_div(grid->nchunks, MASK_SAMPLE);
-    uint32_t counts[FLOE_CONTEXT_COUNTS] = {0};
+    const uint32_t every = (uint32_t)floe_ceil_div(grid->nchunks, FLOE_INTERP_MASK_SAMPLE);
+    uint32_t *dev_counts = c->pack.record.context.counts, counts[FLOE_CONTEXT_COUNTS] = {0};
     floe_context_dev_grid sample = *grid;
     floe_interp_bits_job job = bits_job(e);
     const floe_context_job count = {.grids = c->s.grids,
@@ -234,18 +238,18 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
                                     .warp_nbytes = floe_context_warp_nbytes(&floe_interp_mask_spec),
                                     .tickets = (uint32_t *)c->s.out,
                                     .status = e->call->status,
-                                    .counts = c->counts};
+                                    .counts = dev_counts};
     sample.nchunks = count.nchunks;
     sample.counts = 0;
     job.from = bits;
     job.records = grid->records;
     job.nrecords = floe_context_nrecords(&grid->grid);
     FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0));
-    FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
+    FLOE_CUDA(e->err, cudaMemsetAsync(dev_counts, 0, sizeof counts, e->stream));
     FLOE_TRY(floe_codec_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
     FLOE_CUDA(e->err, floe_context_count_cuda(&count, e->stream));
-    FLOE_TRY(floe_codec_fetch(counts, c->counts, sizeof counts, e->stream, e->err));
-    FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
+    FLOE_TRY(floe_codec_fetch(counts, dev_counts, sizeof counts, e->stream, e->err));
+    FLOE_CUDA(e->err, cudaMemsetAsync(dev_counts, 0, sizeof counts, e->stream));
     *cost = floe_context_entropy(&floe_interp_mask_spec, counts);
     return FLOE_OK;
 }
@@ -281,23 +285,21 @@ static floe_status make_mask(encoding *e, uint32_t set)
     uint64_t *bits = e->c->s.bits[0];
     uint32_t axes;
     add_grid(e, &floe_interp_mask_spec, &grid, false, e->c->s.mask_records + set * e->c->room.mask_records);
-    const floe_context_dev_grid *g = &e->grids[e->context.ngrids - 1];
+    const floe_context_dev_grid *g = &e->grids[e->pack.record.context.ngrids - 1];
     FLOE_TRY(differ_mask(e, g, &bits, &axes));
     floe_interp_bits_job job = bits_job(e);
     job.from = bits;
     job.records = g->records;
     job.nrecords = floe_context_nrecords(&grid);
     e->chunk.sets[set] = (floe_interp_set){FLOE_INTERP_SET_MASK, axes};
-    e->sets[set].grid = e->context.ngrids;
+    e->pack.sets[set].grid = e->pack.record.context.ngrids;
     return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);
 }
-
-static bool is_listed(const encoding *e, uint64_t n) { return n < e->ncells / LIST_CELLS || e->ncells < LIST_LEAST; }
 
 /* Bits of a set stand in bits[0]: as a list or as a mask; and literals. */
 static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
 {
-    const bool lists = is_listed(e, n), literals = set == FLOE_INTERP_LITERALS;
+    const bool lists = floe_interp_is_listed(e->ncells, n), literals = set == FLOE_INTERP_LITERALS;
     const uint32_t count = (uint32_t)n;
     floe_interp_bits_job job = bits_job(e);
     job.from = e->c->s.bits[0];
@@ -309,10 +311,10 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, 0, NULL, 0));
     }
     if (literals)
-        e->nliterals = n;
+        e->pack.literals_nbytes = n * e->size;
     if (!lists)
         return make_mask(e, set);
-    e->sets[set] = (floe_interp_dev_set){.list = job.list, .count = n};
+    e->pack.sets[set] = (floe_interp_dev_set){.list = job.list, .count = n};
     e->nlist += 1 + n;
     e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
     return floe_codec_send(job.list, &count, sizeof count, e->stream, e->err);
@@ -323,13 +325,13 @@ static floe_status send_list(encoding *e, int set, const uint32_t *list, const u
 {
     uint32_t *to = e->c->lists + e->nlist;
     const uint64_t n = list[0];
-    e->sets[set] = (floe_interp_dev_set){.list = to, .count = n};
+    e->pack.sets[set] = (floe_interp_dev_set){.list = to, .count = n};
     e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
     e->nlist += 1 + n;
     FLOE_TRY(floe_codec_send(to, list, (1 + n) * sizeof *list, e->stream, e->err));
     if (set != FLOE_INTERP_LITERALS)
         return FLOE_OK;
-    e->nliterals = n;
+    e->pack.literals_nbytes = n * e->size;
     return floe_codec_send(e->c->literals, values, n * e->size, e->stream, e->err);
 }
 
@@ -360,8 +362,8 @@ static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found
             memcpy(values + list[set][0] * e->size, &v->pattern, e->size); /* little-endian wherever there is a GPU */
         list[set][++list[set][0]] = (uint32_t)v->position;
     }
-    e->raw = list[FLOE_INTERP_LITERALS][0] > e->ncells / LITERAL_CELLS;
-    for (int s = 0; s < FLOE_INTERP_SETS && !e->raw; s++)
+    e->pack.record.raw = list[FLOE_INTERP_LITERALS][0] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
+    for (int s = 0; s < FLOE_INTERP_SETS && !e->pack.record.raw; s++)
         if (list[s][0])
             FLOE_TRY(send_list(e, s, list[s], values));
     return FLOE_OK;
@@ -378,8 +380,8 @@ static floe_status make_sets(encoding *e)
         job.npalette = npalette;
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_COUNTS, 0, counts, FLOE_INTERP_SETS));
     }
-    e->raw = counts[FLOE_INTERP_LITERALS] > e->ncells / LITERAL_CELLS;
-    for (uint32_t s = 0; s < FLOE_INTERP_SETS && !e->raw; s++) {
+    e->pack.record.raw = counts[FLOE_INTERP_LITERALS] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
+    for (uint32_t s = 0; s < FLOE_INTERP_SETS && !e->pack.record.raw; s++) {
         job = bits_job(e);
         job.npalette = npalette;
         job.set = s;
@@ -415,31 +417,28 @@ static floe_status make_flat(encoding *e)
 static floe_status code_grids(encoding *e)
 {
     const floe_interp_gpu_encode *c = e->c;
-    const uint32_t first = e->ncoded;
-    floe_context_job job = e->context;
+    const uint32_t first = e->ncoded, ngrids = e->pack.record.context.ngrids;
+    floe_context_job job = e->pack.record.context;
     job.ngrids -= first;
-    if (job.ngrids == 0 || e->raw)
+    if (job.ngrids == 0 || e->pack.record.raw)
         return FLOE_OK;
     FLOE_CHECK(e->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
     for (uint32_t i = 0; i < job.ngrids; i++)
         e->grids[first + i].counts = i;
-    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, e->context.ngrids * sizeof *e->grids, e->stream, e->err));
+    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, ngrids * sizeof *e->grids, e->stream, e->err));
     job.grids += first;
-    job.tables = c->s.tables + first * FLOE_CONTEXT_RUN;
-    job.counts = c->counts + first * FLOE_CONTEXT_COUNTS;
+    job.tables += first * FLOE_CONTEXT_RUN;
+    job.counts += first * FLOE_CONTEXT_COUNTS;
     job.bytes += first;
-    job.done = c->done + (first > 0);
-    job.every = 1;
-    job.windows = e->nwindows <= c->room.windows ? c->windows : NULL;
-    job.tokens = c->tokens;
-    job.ntokens = c->room.tokens;
-    job.tokens_taken = c->tokens_taken;
-    job.tickets = c->s.tickets + first;
+    job.done += first > 0;
+    job.tickets += first;
+    if (e->nwindows > c->room.windows)
+        job.windows = NULL;
     FLOE_CUDA(e->err, floe_context_count_cuda(&job, e->stream));
     FLOE_CUDA(e->err, floe_context_tables_cuda(&job, e->stream));
     job.tickets += c->room.needs.nsteps + FLOE_INTERP_SETS;
     FLOE_CUDA(e->err, floe_context_encode_cuda(&job, e->stream));
-    e->ncoded = e->context.ngrids;
+    e->ncoded = ngrids;
     return FLOE_OK;
 }
 
@@ -455,7 +454,7 @@ static floe_status code_values(encoding *e)
     FLOE_CUDA(e->err, cudaEventSynchronize(e->cuda.forked));
     memcpy(&found, e->cuda.fetched, sizeof found);
     e->napart = found.napart;
-    if (e->napart <= FLOE_INTERP_DEV_FEW && is_listed(e, e->napart) && !e->chunk.log)
+    if (e->napart <= FLOE_INTERP_DEV_FEW && floe_interp_is_listed(e->ncells, e->napart) && !e->chunk.log)
         return make_few_sets(e, &found);
     return make_sets(e);
 }
@@ -472,48 +471,37 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
     floe_interp_header_write(&e->chunk, e->narrow, &to);
     floe_interp_header_write(&raw, e->narrow, &raw_to);
     *nbytes = (uint32_t)(to.at - bytes);
-    return floe_codec_send(e->c->header, bytes, sizeof bytes, e->stream, e->err);
+    return floe_codec_send(e->pack.header, bytes, sizeof bytes, e->stream, e->err);
 }
 
 static floe_status pack(encoding *e)
 {
-    const floe_interp_gpu_encode *c = e->c;
-    const bool coded = e->chunk.kind == FLOE_INTERP_CODED;
-    floe_interp_pack_job job = {.nsteps = e->chunk.plan.nsteps, .header = c->header, .step_nbytes = 3 + e->size};
-    floe_codec_record_job *record = &job.record;
-    FLOE_TRY(send_headers(e, &job.header_nbytes));
-    job.steps_at = job.header_nbytes - (job.nsteps * job.step_nbytes + 3) / 4 * 4; /* zeros follow them */
-    static_assert((int)FLOE_INTERP_DEV_STEPS == (int)FLOE_INTERP_STEPS, "all steps");
-    for (uint32_t i = 0; i < job.nsteps; i++)
-        job.checked[job.nsteps - 1 - i] = (uint8_t)e->chunk.plan.steps[i].checked;
-    job.checks = c->checks;
-    job.anchors = c->anchors;
-    job.anchors_nbytes = coded ? floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size : 0;
-    memcpy(job.sets, e->sets, sizeof job.sets);
-    job.literals = c->literals;
-    job.literals_nbytes = e->nliterals * e->size;
-    record->context = e->context;
-    record->raw = e->raw;
-    if (e->raw)
+    const floe_interp_plan *p = &e->chunk.plan;
+    floe_interp_pack_job *job = &e->pack;
+    floe_codec_record_job *record = &job->record;
+    FLOE_TRY(send_headers(e, &job->header_nbytes));
+    job->nsteps = p->nsteps;
+    job->step_nbytes = 3 + e->size;
+    job->steps_at = job->header_nbytes - (job->nsteps * job->step_nbytes + 3) / 4 * 4; /* zeros follow them */
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        job->checked[p->nsteps - 1 - i] = (uint8_t)p->steps[i].checked;
+    if (e->chunk.kind == FLOE_INTERP_CODED)
+        job->anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * e->size;
+    if (record->raw)
         record->context.ngrids = 0;
     record->most = floe_interp_raw_nbytes(e->ncells, e->narrow);
-    record->least = e->least;
-    record->raw_header = c->header + RAW_HEADER_AT;
+    record->least = floe_interp_least(FLOE_INTERP_RANK, p->shape);
+    record->raw_header = job->header + RAW_HEADER_AT;
     record->raw_header_nbytes = FLOE_INTERP_HEADER_NBYTES;
     record->zeros = record->raw_header + FLOE_INTERP_DEV_HEADER / 2;
     record->size = e->size;
     record->values = e->check.values;
-    memcpy(record->shape, e->chunk.plan.shape, sizeof record->shape);
+    memcpy(record->shape, p->shape, sizeof record->shape);
     record->nexceptions = e->napart;
-    record->max_error = &c->found->max_error;
-    record->max_pw_error = &c->found->max_pw_error;
+    record->max_error = &e->c->found->max_error;
+    record->max_pw_error = &e->c->found->max_pw_error;
     record->out = floe_codec_written_place(e->call, e->index);
-    record->pieces = c->pieces;
-    record->places = c->s.places;
-    record->sizes = c->sizes;
-    record->checks = c->check;
-    record->chunks_at = c->chunks_at;
-    FLOE_CUDA(e->err, floe_interp_place_cuda(&job, e->stream));
+    FLOE_CUDA(e->err, floe_interp_place_cuda(job, e->stream));
     FLOE_CUDA(e->err, floe_codec_record_cuda(record, e->stream));
     return FLOE_OK;
 }
@@ -527,22 +515,15 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->index = index;
     e->narrow = floe_dtype_is_narrow(chunk.dtype);
     e->size = (uint32_t)floe_dtype_size(chunk.dtype);
-    e->least = floe_interp_least(chunk.rank, chunk.shape);
     floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.plan.shape);
     e->check.values = floe_interp_view_of(&chunk);
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, .narrow = e->narrow};
     e->check.apart = c->apart;
     e->check.found = c->found;
-    e->context.grids = c->s.grids;
-    e->context.status = e->call->status;
-    e->context.bytes = c->bytes;
-    e->context.slots = c->slots;
-    e->context.slot_ends = c->slot_ends;
-    e->context.sizes = c->chunk_sizes;
-    e->context.sums = c->sums;
+    e->pack = c->pack;
+    e->pack.record.context.status = e->call->status;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
-    e->nwords = e->ncells / e->chunk.plan.shape[3] * floe_ceil_div(e->chunk.plan.shape[3], 64);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
     return FLOE_OK;
 }
