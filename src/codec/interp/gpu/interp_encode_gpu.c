@@ -133,8 +133,8 @@ static floe_status choose_plan(encoding *e)
     e->check.log = known.mode == FLOE_BOUND_PWREL;
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
-    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->cuda.side};
-    return floe_interp_gpu_choose(&tuning, e->check.shape, &e->chunk, e->err);
+    const floe_interp_gpu_tuning tuning = {&known, &e->c->trials, e->call->status, e->cuda.side};
+    return floe_interp_gpu_choose(&tuning, &e->check.values, e->check.shape, &e->chunk, e->err);
 }
 
 /* Parameters, a plan and its lattices, as far as there are. What the host waits for is on the side, and thinning goes on beside it. */

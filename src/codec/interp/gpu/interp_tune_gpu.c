@@ -92,7 +92,7 @@ typedef struct trying {
     floe_error *err;
     floe_status status; /* the first that failed */
     floe_interp_trials_job job;
-    floe_interp_dev_trial_step steps[]; /* MOST_STEPS */
+    floe_interp_dev_trial_step *steps; /* MOST_STEPS */
 } trying;
 
 /* Contexts do not reach codes. */
@@ -164,12 +164,10 @@ static floe_status run_trials(trying *y, floe_context_tally *tallies)
     return FLOE_OK;
 }
 
-/* While the host plans trials. */
-static floe_status start_look(const trying *y)
+static floe_status look(const trying *y)
 {
     const floe_interp_trials_job *job = &y->job;
-    if (job->looks)
-        FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, y->t->stream));
+    FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, y->t->stream));
     return FLOE_OK;
 }
 
@@ -180,8 +178,8 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     y->job.look = floe_interp_trial_look(y->e, y->job.part, nboxes);
     static_assert(sizeof y->job.at == sizeof y->e->box_at, "as many boxes");
     memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
-    if (y->status == FLOE_OK)
-        y->status = start_look(y);
+    if (y->job.looks && y->status == FLOE_OK) /* runs while the host plans trials */
+        y->status = look(y);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
         y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.nvalues = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
@@ -192,66 +190,47 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
     }
 }
 
-static void set_job(trying *y)
+/* Makes e's trials run on the GPU. The caller frees y->steps. */
+static floe_status begin_trying(trying *y, const floe_interp_gpu_tuning *t, floe_interp_encoder *e,
+                                floe_interp_encoder *trial, floe_error *err)
 {
-    const floe_interp_gpu_tuning *t = y->t;
-    const uint64_t *part = y->trial->chunk.plan.shape;
+    const uint64_t *part = trial->chunk.plan.shape;
+    *y = (trying){.t = t, .e = e, .trial = trial, .err = err, .steps = malloc(MOST_STEPS * sizeof *y->steps)};
+    FLOE_CHECK(err, y->steps, FLOE_ERR_MEMORY, "out of memory");
+    e->tally = tally;
+    e->user = y;
     floe_interp_trials_job *job = &y->job;
     memcpy(job->part, part, sizeof job->part);
-    job->check = (floe_interp_dev_check){.values = *t->values};
+    job->check = (floe_interp_dev_check){.values = e->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
     job->check.fill = floe_codec_fill_bits(t->params);
     job->steps = t->trials->steps;
     job->scratch = t->trials->scratch;
-    job->values_nbytes = (floe_interp_points(part) * y->e->size + 15) & ~(uint64_t)15;
+    job->values_nbytes = (floe_interp_points(part) * e->size + 15) & ~(uint64_t)15;
     job->counts = t->trials->counts;
     job->found = t->trials->found;
-    job->by_bits = job->looks = floe_interp_trial_looks(y->e);
+    job->by_bits = job->looks = floe_interp_trial_looks(e);
     job->status = t->status;
-}
-
-static floe_status begin_trying(trying **trying_, const floe_interp_gpu_tuning *t, floe_cpu *cpu, floe_error *err)
-{
-    trying *y = *trying_ = malloc(sizeof *y + MOST_STEPS * sizeof *y->steps);
-    FLOE_CHECK(err, y, FLOE_ERR_MEMORY, "out of memory");
-    *y = (trying){.t = t, .err = err};
-    y->status = floe_cpu_init(cpu, 1, FLOE_ISA_AUTO, err);
     return FLOE_OK;
 }
 
-static void set_encoders(trying *y, floe_interp_encoder *e, floe_interp_encoder *trial)
-{
-    y->e = e;
-    y->trial = trial;
-    e->values = *y->t->values;
-    e->tally = tally;
-    e->user = y;
-    set_job(y);
-}
-
-static floe_status end_trying(trying *y)
-{
-    const floe_status status = y->status;
-    free(y);
-    return status;
-}
-
-floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
-                                   floe_interp_chunk *chunk, floe_error *err)
+floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_interp_view *values,
+                                   const uint64_t shape[FLOE_INTERP_RANK], floe_interp_chunk *chunk, floe_error *err)
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
     uint64_t part[FLOE_INTERP_RANK];
-    trying *y;
-    FLOE_TRY(begin_trying(&y, t, &cpu, err));
+    trying y;
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape);
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
-    set_encoders(y, &e, &trial);
-    if (y->status == FLOE_OK)
-        floe_interp_choose(&e, &trial);
+    e.values = *values;
+    FLOE_TRY(begin_trying(&y, t, &e, &trial, err));
+    floe_interp_choose(&e, &trial);
+    free(y.steps);
     *chunk = e.chunk;
-    return end_trying(y);
+    return y.status;
 }
 
 /* ---- boxes of a field ---------------------------------------------------------------------------------------------------- */
@@ -281,20 +260,17 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
     floe_interp_encoder e, trial;
     floe_cpu cpu;
     floe_interp_gpu_trials trials;
-    floe_interp_view values;
     const uint32_t ok = FLOE_OK;
-    floe_interp_gpu_tuning t = {.params = boxes->params, .values = &values, .trials = &trials, .stream = stream};
-    trying *y;
-    FLOE_TRY(begin_trying(&y, &t, &cpu, err));
+    floe_interp_gpu_tuning t = {.params = boxes->params, .trials = &trials, .stream = stream};
+    trying y;
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     floe_interp_estimate_begin(&cpu, boxes, &e, &trial);
-    values = e.values;
     estimate_take(boxes, &trials, &t.status, scratch);
-    set_encoders(y, &e, &trial);
-    if (y->status == FLOE_OK)
-        y->status = floe_codec_send(t.status, &ok, sizeof ok, stream, err);
-    if (y->status == FLOE_OK)
-        *bits = floe_interp_price(&e, &trial);
-    return end_trying(y);
+    FLOE_TRY(floe_codec_send(t.status, &ok, sizeof ok, stream, err));
+    FLOE_TRY(begin_trying(&y, &t, &e, &trial, err));
+    *bits = floe_interp_price(&e, &trial);
+    free(y.steps);
+    return y.status;
 }
 
 #endif
