@@ -49,9 +49,9 @@ bool floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, cons
 /* Takes all scratch but that of e->entropy; sets the plan by which it is sized. */
 void floe_interp_encoder_take(floe_interp_encoder *e, floe_arena *arena);
 
-/* Sets bound and max_abs for what lattices hold, values or logarithms. _find looks for the largest magnitude where the params lack it. */
-void floe_interp_domain_set(floe_interp_encoder *e, double max_abs);
-void floe_interp_domain_find(floe_interp_encoder *e);
+/* Sets bound and max_abs for what lattices hold, values or logarithms. Where params lack the largest magnitude, it is looked for; of boxes
+ * it is 0. */
+void floe_interp_domain_set(floe_interp_encoder *e);
 
 /* Finds the codes and the values apart, by e->chunk.plan. */
 void floe_interp_lattices_code(floe_interp_encoder *e);

@@ -28,10 +28,10 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
 {
     const floe_context_grid mask = floe_interp_mask_grid(e->chunk.plan.shape);
     floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
-    e->originals = floe_arena_take(arena, e->needs.coarse + floe_min64(e->ncells, 256), e->size);
+    e->originals = floe_arena_take(arena, e->needs.coarse, e->size);
     for (int i = 0; i < 2; i++)
         e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);
-    e->records = floe_arena_take(arena, e->needs.records + 16 * e->needs.nsteps, 1);
+    e->records = floe_arena_take(arena, e->needs.records, 1);
     e->anchors = floe_arena_take(arena, e->needs.anchors, e->size);
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);
@@ -56,6 +56,8 @@ static double max_abs_of(const encoder *e)
     uint64_t point[FLOE_INTERP_RANK] = {0};
     if (e->params->max_abs == e->params->max_abs)
         return e->params->max_abs;
+    if (e->boxes)
+        return 0;
     do {
         const uint64_t pattern = floe_interp_pattern_at(e, point);
         const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
@@ -74,17 +76,11 @@ static double max_log_of(const encoder *e)
     return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
 }
 
-void floe_interp_domain_set(encoder *e, double max_abs)
+void floe_interp_domain_set(encoder *e)
 {
-    const bool log = e->params->mode == FLOE_BOUND_PWREL;
-    e->chunk.log = log;
+    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
     e->bound = floe_codec_domain_bound(e->params);
-    e->max_abs = log ? max_log_of(e) : max_abs;
-}
-
-void floe_interp_domain_find(encoder *e)
-{
-    floe_interp_domain_set(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
+    e->max_abs = e->chunk.log ? max_log_of(e) : max_abs_of(e);
 }
 
 /* ---- the lattices ------------------------------------------------------------------------------------------------------ */

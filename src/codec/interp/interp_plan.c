@@ -105,10 +105,9 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         const floe_interp_coding *c = &plan->steps[i];
         const uint64_t points = floe_interp_points(c->step.coarse);
-        const uint64_t nbytes = floe_interp_records_nbytes(c);
         coarse += points;
-        records += nbytes;
-        needs->step_records = floe_max64(needs->step_records, nbytes);
+        records += floe_interp_records_room(c);
+        needs->step_records = floe_max64(needs->step_records, floe_interp_records_nbytes(c));
         if (i < 2)
             needs->lattice[i] = floe_max64(needs->lattice[i], points);
     }
@@ -139,9 +138,11 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
             floe_interp_plan_of(shape, &s, &plan);
             add_needs(&plan, needs);
         }
-    const uint64_t anchors = floe_interp_points(shape);
-    needs->lattice[0] = floe_max64(needs->lattice[0], floe_min64(anchors, 256));
-    needs->lattice[1] = floe_max64(needs->lattice[1], floe_min64(anchors, 256));
+    const uint64_t small =
+        floe_min64(floe_interp_points(shape), 256); /* a field without steps is a lattice of its own */
+    needs->coarse += small;
+    for (int i = 0; i < 2; i++)
+        needs->lattice[i] = floe_max64(needs->lattice[i], small);
     needs->anchors = floe_max64(needs->anchors, needs->lattice[1]);
 }
 

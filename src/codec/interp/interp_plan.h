@@ -71,7 +71,8 @@ void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_i
 void floe_interp_coding_lay(floe_interp_coding *c);
 
 /* Sizes that no structure exceeds, provided that all axes which start late start at the same level. coarse, lattice, anchors: reals of
- * all coarse lattices, of the two largest, of the anchors. records, step_records: bytes for all steps, for one step. */
+ * all coarse lattices, of the two largest, of the anchors. records: bytes for all steps, each rounded up to a multiple of 16; step_records:
+ * bytes for one step. */
 typedef struct floe_interp_needs {
     uint64_t coarse, lattice[2], anchors, records, step_records, nsteps;
 } floe_interp_needs;

@@ -205,7 +205,7 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
     memcpy(e->box_at, boxes->at, sizeof e->box_at);
     e->values = floe_interp_view_of(&box);
     e->values.data = (void *)boxes->data;
-    floe_interp_domain_set(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
+    floe_interp_domain_set(e);
 }
 
 size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)

@@ -37,12 +37,21 @@ enum {
     TRIALS = 64          /* that are remembered, with those expected */
 };
 
+/* Of the steps of a level, in all boxes. inner: codes that are not of the boxes' borders. */
+typedef struct level_sums {
+    uint64_t nrecords, ncodes;
+    double inner;
+    uint32_t naxes; /* the most of a step */
+} level_sums;
+
 /* Structures that have been tallied, then those that are expected to be requested: a GPU tallies all of these at once. */
 typedef struct tuner {
     encoder *e, *trial;
     uint64_t nboxes;
-    floe_interp_structure first;                                    /* with which it begins */
-    uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
+    floe_interp_structure first; /* with which it begins */
+    /* of the last trial */
+    level_sums sums[FLOE_INTERP_LEVELS];
+    uint64_t bits[FLOE_INTERP_LEVELS];
     floe_context_tally tally[FLOE_INTERP_LEVELS];
     uint32_t nlevels, ndone, nall;
     bool planned; /* as the trial is, by the structure that is tried */
@@ -52,14 +61,28 @@ typedef struct tuner {
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
+/* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
+static double inner_share(const floe_interp_step *s)
+{
+    uint64_t cells = UINT64_MAX;
+    for (uint32_t k = 0; k < s->naxes; k++)
+        cells = floe_min64(cells, s->fine[s->axis[k]] / 2);
+    return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
+}
+
 static void add_levels(tuner *t)
 {
     const floe_interp_plan *p = &t->trial->chunk.plan;
     t->nlevels = 0;
-    memset(t->records, 0, sizeof t->records);
+    memset(t->sums, 0, sizeof t->sums);
     for (uint32_t i = 0; i < p->nsteps; i++) {
-        const uint64_t *size = p->steps[i].grid.size;
-        t->records[p->steps[i].level] += t->nboxes * size[0] * size[1] * size[2];
+        const floe_interp_step *s = &p->steps[i].step;
+        const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_interp_codes(s);
+        level_sums *sums = &t->sums[p->steps[i].level];
+        sums->nrecords += t->nboxes * size[0] * size[1] * size[2];
+        sums->ncodes += ncodes;
+        sums->inner += inner_share(s) * (double)ncodes;
+        sums->naxes = s->naxes > sums->naxes ? s->naxes : sums->naxes;
         t->nlevels = p->steps[i].level + 1;
     }
 }
@@ -192,16 +215,16 @@ static uint64_t try_levels(tuner *t, floe_interp_structure *s)
     floe_interp_structure fewer = *s;
     uint64_t bits = try_structure(t, s);
     for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && fewer.levels > l; l++) {
-        const floe_context_tally *y = &t->tally[l];
-        if (y->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * y->ncodes &&
-            y->longest * LONGEST > y->ncodes)
+        const floe_context_tally *tally = &t->tally[l];
+        if (tally->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * tally->ncodes &&
+            tally->longest * LONGEST > tally->ncodes)
             fewer.levels = l;
     }
     if (fewer.levels < t->nlevels) {
-        const uint64_t most = bits + bits / ANCHORS_WORTH + literal_bits(t), now = try_structure(t, &fewer);
-        if (now + literal_bits(t) < most) {
+        const uint64_t most = bits + bits / ANCHORS_WORTH + literal_bits(t), n = try_structure(t, &fewer);
+        if (n + literal_bits(t) < most) {
             *s = fewer;
-            bits = now;
+            bits = n;
         }
     }
     return bits;
@@ -374,7 +397,7 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     s.planes = true;
     const uint64_t with = try_structure(t, &s);
     if (planes_of(t) > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
-                         : with + t->records[0] * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
+                         : with + t->sums[0].nrecords * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
         *best = s;
 }
 
@@ -412,7 +435,8 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
     uint64_t each = 0; /* bits of a record; not fewer than of a finer level */
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
-        each = floe_max64(each, t->records[of] ? (uint64_t)((double)(t->bits[of] / t->records[of]) * t->e->share) : 0);
+        const uint64_t n = t->sums[of].nrecords;
+        each = floe_max64(each, n ? (uint64_t)((double)(t->bits[of] / n) * t->e->share) : 0);
         best->wide[l] = l > 1 || t->tally[of].large > 0;
         best->rows[l] = rows_of(t, best->planes, l, each);
         best->checked[l] = checked_of(t, l, best->rows[l], each);
@@ -471,7 +495,7 @@ static void tune(encoder *e, encoder *trial)
 
 void floe_interp_choose(encoder *e, encoder *trial)
 {
-    floe_interp_domain_find(e);
+    floe_interp_domain_set(e);
     e->bound = floe_codec_tuner_bound(e->params);
     tune(e, trial);
     e->bound = floe_codec_domain_bound(e->params);
@@ -481,22 +505,12 @@ void floe_interp_choose(encoder *e, encoder *trial)
 
 /* ---- boxes for all ----------------------------------------------------------------------------------------------------- */
 
-static double count_codes(const tuner *t, uint32_t level)
-{
-    const floe_interp_plan *boxes = &t->trial->chunk.plan;
-    double codes = 0;
-    for (uint32_t i = 0; i < boxes->nsteps; i++)
-        if (boxes->steps[i].level == level)
-            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
-    return codes;
-}
-
 /* used: bits for each symbol that occurs. */
 static double price_of(const tuner *t, uint32_t level, uint32_t used)
 {
-    const double codes = count_codes(t, level);
-    const floe_context_tally *y = &t->tally[level];
-    return codes > 0 ? ((double)y->entropy / 4096 + (double)(y->raw + used * y->used)) / codes : 0;
+    const uint64_t ncodes = t->sums[level].ncodes;
+    const floe_context_tally *tally = &t->tally[level];
+    return ncodes ? ((double)tally->entropy / 4096 + (double)(tally->raw + used * tally->used)) / (double)ncodes : 0;
 }
 
 /* Whether the last trial had codes that give most values: steps are no smaller than the type can distinguish, nor than the least one, and
@@ -506,46 +520,21 @@ static bool can_be_coded(const tuner *t)
     const double ulp = t->e->narrow ? 0x1p-24 : 0x1p-53;
     double codes = 0, raw = 0;
     for (uint32_t l = 0; l < t->nlevels; l++) {
-        codes += count_codes(t, l);
+        codes += (double)t->sums[l].ncodes;
         raw += (double)t->tally[l].raw;
     }
     return t->e->max_abs * ulp < t->e->bound / 2 && t->e->bound >= 4 * floe_interp_least_step(t->e->narrow) &&
            raw <= MOST_RAW * codes;
 }
 
-/* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
-static double inner_share(const floe_interp_step *s)
-{
-    uint64_t cells = UINT64_MAX;
-    for (uint32_t k = 0; k < s->naxes; k++)
-        cells = floe_min64(cells, s->fine[s->axis[k]] / 2);
-    return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
-}
-
-/* Whether a level predicts along more axes than the next finer one: then that one shows little of it. */
-static bool has_more_axes(const floe_interp_plan *p, uint32_t level)
-{
-    uint32_t most[2] = {0, 0};
-    for (uint32_t i = 0; i < p->nsteps; i++)
-        if (p->steps[i].level + 1 == level || p->steps[i].level == level) {
-            uint32_t *n = &most[p->steps[i].level == level];
-            *n = p->steps[i].step.naxes > *n ? p->steps[i].step.naxes : *n;
-        }
-    return most[1] > most[0];
-}
-
 /* How much of what a code of a level takes beyond one of the next finer level is the field's, too: the rest comes of the boxes' borders.
- * Few codes show nothing. */
+ * Few codes show nothing. A finer level that predicts along fewer axes says little of this one. */
 static double trust_of(const tuner *t, uint32_t level)
 {
-    const floe_interp_plan *boxes = &t->trial->chunk.plan;
-    const double codes = count_codes(t, level);
-    double inner = 0;
-    for (uint32_t i = 0; i < boxes->nsteps; i++)
-        if (boxes->steps[i].level == level)
-            inner +=
-                inner_share(&boxes->steps[i].step) * (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
-    return has_more_axes(boxes, level) ? 1 : codes >= TRUSTED_CODES ? inner / codes : 0;
+    const level_sums *sums = &t->sums[level];
+    if (sums->naxes > t->sums[level - 1].naxes)
+        return 1;
+    return sums->ncodes >= TRUSTED_CODES ? sums->inner / (double)sums->ncodes : 0;
 }
 
 /* Bits of a code of each level, if the whole field was as the boxes are. */

@@ -125,7 +125,7 @@ FLOE_DEV uint64_t last_word(const job &j, uint64_t word, uint64_t bits)
     return word % j.row + 1 == j.row && j.shape[3] % WORD ? bits & (((uint64_t)1 << j.shape[3] % WORD) - 1) : bits;
 }
 
-FLOE_DEV void differ(const job &j, uint64_t word, sums &s)
+FLOE_DEV void differ(const job &j, uint64_t word)
 {
     uint64_t bits = j.from[word];
     if (j.axis == 3)
@@ -133,7 +133,6 @@ FLOE_DEV void differ(const job &j, uint64_t word, sums &s)
     else if (word / j.row / axis_rows(j) % j.shape[j.axis])
         bits ^= j.from[word - axis_rows(j) * j.row];
     j.to[word] = bits;
-    s.n[0] += (unsigned long long)__popcll(bits);
 }
 
 FLOE_DEV void make_record(const job &j, uint64_t i)
@@ -238,12 +237,9 @@ FLOE_DEV void do_item(const job &j, uint64_t i, sums &s)
     case FLOE_INTERP_BITS_PALETTE: find_special(j, i); break;
     case FLOE_INTERP_BITS_COUNTS: count_sets(j, i, s); break;
     case FLOE_INTERP_BITS_PICK: pick(j, i); break;
-    case FLOE_INTERP_BITS_DIFFER: differ(j, i, s); break;
+    case FLOE_INTERP_BITS_DIFFER: differ(j, i); break;
     case FLOE_INTERP_BITS_RECORDS: make_record(j, i); break;
-    case FLOE_INTERP_BITS_TALLY:
-        j.tallies[i] = (uint32_t)__popcll(j.from[i]);
-        s.n[0] += j.tallies[i];
-        break;
+    case FLOE_INTERP_BITS_TALLY: j.tallies[i] = (uint32_t)__popcll(j.from[i]); break;
     case FLOE_INTERP_BITS_LIST: make_list(j, i); break;
     case FLOE_INTERP_BITS_UNLIST: place_listed(j, i); break;
     case FLOE_INTERP_BITS_UNRECORD: read_records(j, i); break;

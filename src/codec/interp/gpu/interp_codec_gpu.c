@@ -43,8 +43,6 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     const uint64_t nrecords = needs->records / 16 + FLOE_INTERP_SETS * room->mask_records;
     room->windows = nrecords / WINDOW_RECORDS + KEPT_BESIDES;
     room->tokens = floe_min64(TOKENS * nrecords, UINT32_MAX - KEPT_BESIDES) + KEPT_BESIDES;
-    needs->coarse += floe_min64(room->ncells, 256);
-    needs->records += 16 * (needs->nsteps + 1);
     return floe_codec_ranks_plan(&s->ranks, room->nwords, err);
 }
 
@@ -70,8 +68,6 @@ floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_in
     floe_interp_bits_job tally = *job;
     tally.what = FLOE_INTERP_BITS_TALLY;
     tally.tallies = s->ranks.tallies;
-    tally.out = s->out;
-    FLOE_CUDA(err, cudaMemsetAsync(s->out, 0, sizeof *s->out, stream));
     FLOE_CUDA(err, floe_interp_bits_cuda(&tally, stream));
     return floe_codec_ranks_find(&s->ranks, job->nwords, stream, err);
 }
@@ -105,7 +101,6 @@ static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
         shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
     floe_interp_needs_of(shape, needs);
     needs->lattice[0] = needs->lattice[1] = floe_interp_points(shape);
-    needs->records += 16 * (needs->nsteps + 1);
 }
 
 static floe_status decode_plan(floe_codec_decode *d, floe_error *err)

@@ -68,7 +68,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
                                     floe_interp_gpu_scratch *s, floe_error *err);
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,
                                   floe_interp_gpu_scratch *s, floe_arena *a);
-/* ranks: of all words of from, by way of tallies; out[0]: all of them. */
+/* ranks: of all words of from, by way of tallies. */
 floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_interp_bits_job *job, void *stream,
                                  floe_error *err);
 

@@ -10,7 +10,7 @@
 #include "codec/interp/gpu/interp_tune_gpu.h"
 #include "field/dtype_math.h"
 
-enum { HEAD_NBYTES = 1024, NEXT = 0, LIST = 1, COUNT = 2 /* words of cursor */ };
+enum { HEAD_NBYTES = 1024, COUNT = 2 /* the word of cursor that has the number of a list */ };
 
 typedef struct decoding {
     const floe_interp_gpu_decode *c;

@@ -27,9 +27,9 @@ typedef enum floe_interp_bits_what {
     FLOE_INTERP_BITS_PALETTE,  /* out[0], ~0 at first: the first value that the palette should have, too */
     FLOE_INTERP_BITS_COUNTS,   /* out[s]: values apart of set s */
     FLOE_INTERP_BITS_PICK,     /* to: those of from that are of the set */
-    FLOE_INTERP_BITS_DIFFER,   /* to: differences of from along the axis; out[0]: bits of them */
+    FLOE_INTERP_BITS_DIFFER,   /* to: differences of from along the axis */
     FLOE_INTERP_BITS_RECORDS,  /* from -> records */
-    FLOE_INTERP_BITS_TALLY,    /* tallies: bits of each word of from; then whoever calls adds them up */
+    FLOE_INTERP_BITS_TALLY,    /* tallies: bits of each word of from */
     FLOE_INTERP_BITS_LIST,     /* from -> list, and literals, where there is room for them */
     /* decode */
     FLOE_INTERP_BITS_UNLIST,   /* src, a list -> values, of base or literals behind it */
