@@ -20,7 +20,7 @@ typedef struct decoder {
     floe_interp_output out;
     bool narrow;
     size_t size;
-    uint64_t ncells, nbits;
+    uint64_t ncells;
     uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_tables *tables; /* of each step; then one of masks */
@@ -37,7 +37,6 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
     if (!floe_interp_shape_of(rank, extent, d->chunk.plan.shape))
         return false;
     d->ncells = floe_interp_points(d->chunk.plan.shape);
-    d->nbits = floe_interp_bits_room(d->chunk.plan.shape);
     floe_interp_needs_of(d->chunk.plan.shape, &d->needs);
     return true;
 }
@@ -50,7 +49,7 @@ static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
         d->lattices[i] = floe_arena_take(arena, d->needs.lattice[i], d->size);
     d->records = floe_arena_take(arena, d->needs.step_records, 1);
     d->tables = floe_arena_take(arena, FLOE_INTERP_STEPS + 1, sizeof *d->tables);
-    d->part = floe_arena_take(arena, d->nbits, sizeof *d->part);
+    d->part = floe_arena_take(arena, floe_interp_bits_room(d->chunk.plan.shape), sizeof *d->part);
     d->mask_records = floe_arena_take(arena, floe_context_nrecords(&mask), 1);
 }
 
@@ -108,20 +107,19 @@ static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
             continue;
         FLOE_CHECK(err, read_set(d, set, &bits, base, from), FLOE_ERR_FORMAT,
                    "interp chunk: set %d is none of its values", s);
-        const uint8_t *literals = NULL;
+        const uint8_t *literal = NULL;
         if (s == FLOE_INTERP_LITERALS) {
-            literals = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
-            FLOE_CHECK(err, literals, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
+            literal = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
+            FLOE_CHECK(err, literal, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
         }
-        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);
-             literals = literals ? literals + d->size : NULL) {
-            uint8_t *to = s == FLOE_INTERP_NEGATIVE ? floe_interp_output_place(&d->out, m.point) : NULL;
-            if (to)
+        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);) {
+            uint8_t *to = floe_interp_output_place(&d->out, m.point);
+            if (to && s == FLOE_INTERP_NEGATIVE)
                 to[d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
-            else if (s != FLOE_INTERP_NEGATIVE)
-                floe_interp_output_put(&d->out, m.point,
-                                       literals ? floe_interp_pattern_load(literals, d->size)
-                                                : d->chunk.palette[s - FLOE_INTERP_PATTERNS]);
+            else if (to)
+                memcpy(to, literal ? literal : (const void *)&d->chunk.palette[s - FLOE_INTERP_PATTERNS], d->size);
+            if (literal)
+                literal += d->size;
         }
     }
     return FLOE_OK;

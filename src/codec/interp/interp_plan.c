@@ -14,6 +14,13 @@ floe_interp_structure floe_interp_structure_default(void)
     return s;
 }
 
+bool floe_interp_has_codes_of(const floe_interp_structure *a, const floe_interp_structure *b)
+{
+    return memcmp(a->start, b->start, sizeof a->start) == 0 &&
+           memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
+           a->levels == b->levels && a->alpha == b->alpha && a->beta == b->beta;
+}
+
 void floe_interp_coding_lay(floe_interp_coding *c)
 {
     floe_interp_step *s = &c->step;

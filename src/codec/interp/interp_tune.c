@@ -89,9 +89,7 @@ static void add_levels(tuner *t)
 
 static bool is_same(const floe_interp_structure *a, const floe_interp_structure *b)
 {
-    return memcmp(a->start, b->start, sizeof a->start) == 0 &&
-           memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
-           a->levels == b->levels && a->planes == b->planes && a->window[0] == b->window[0] && a->alpha == b->alpha;
+    return floe_interp_has_codes_of(a, b) && a->planes == b->planes && a->window[0] == b->window[0];
 }
 
 /* Its number among those that are remembered. */
@@ -379,12 +377,10 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
     keep_worth(t, &mixed, best, bits, WORTH);
 }
 
-/* Of the field. Where there is but one, entropy chunks with contexts of planes are short, and their states count. */
-static uint64_t planes_of(const tuner *t) { return t->e->chunk.plan.shape[0] * t->e->chunk.plan.shape[1]; }
-
-/* What preset best has beyond the others. */
+/* What preset best has beyond the others. A field of one plane makes short entropy chunks with contexts of planes, whose states count. */
 static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
+    const uint64_t nplanes = t->e->chunk.plan.shape[0] * t->e->chunk.plan.shape[1];
     floe_interp_structure s = *best;
     expect_more(t, best);
     s.mean = true;
@@ -396,8 +392,8 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     s = *best;
     s.planes = true;
     const uint64_t with = try_structure(t, &s);
-    if (planes_of(t) > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
-                         : with + t->sums[0].nrecords * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
+    if (nplanes > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
+                    : with + t->sums[0].nrecords * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
         *best = s;
 }
 

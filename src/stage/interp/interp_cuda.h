@@ -77,12 +77,12 @@ int floe_interp_encode_f64(const floe_interp_dev_job *job, const floe_interp_dev
 int floe_interp_decode_f32(const floe_interp_dev_job *job, void *stream);
 int floe_interp_decode_f64(const floe_interp_dev_job *job, void *stream);
 
-/* A lattice -> the box lo..hi of a level, of which each point is 2^shift of the lattice's from the next along each axis. */
+/* A lattice -> the box of a level, of which each point is 2^shift of the lattice's from the next along each axis. */
 typedef struct floe_interp_dev_leave {
     const void *lattice;
-    uint64_t shape[FLOE_INTERP_RANK], lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+    uint64_t shape[FLOE_INTERP_RANK];
     uint32_t shift[FLOE_INTERP_RANK];
-    floe_interp_view out; /* of point lo */
+    floe_interp_output out;
     bool log;
     const uint32_t *status;
 } floe_interp_dev_leave;

@@ -4,6 +4,7 @@
 
 #include "backend/device_scan.cuh"
 #include "stage/interp/interp_check.cuh"
+#include "stage/interp/interp_patterns.cuh"
 
 namespace
 {
@@ -176,19 +177,19 @@ __global__ void __launch_bounds__(THREADS) interp_leave_kernel(const __grid_cons
     uint64_t n[FLOE_INTERP_RANK];
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        n[a] = l.hi[a] - l.lo[a];
-    const uint64_t count = *l.status == FLOE_OK ? n[0] * n[1] * n[2] * n[3] : 0;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * THREADS) {
-        uint64_t left = i, from = 0, far = 1;
+        n[a] = l.out.box.hi[a] - l.out.box.lo[a];
+    const uint64_t count = *l.status == FLOE_OK ? floe_interp_box_points(&l.out.box) : 0;
+    for (uint64_t i = first_item(); i < count; i += item_step()) {
+        uint64_t left = i, from = 0, stride = 1;
         int64_t to = 0;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; far *= l.shape[a]) {
+        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l.shape[a]) {
             const uint64_t at = a ? floe_last_digit(&left, n[a]) : left;
-            from += ((at + l.lo[a]) << l.shift[a]) * far;
-            to += (int64_t)at * l.out.stride[a];
+            from += ((at + l.out.box.lo[a]) << l.shift[a]) * stride;
+            to += (int64_t)at * l.out.view.stride[a];
         }
         const floe_real v = ((const floe_real *)l.lattice)[from];
-        ((floe_real *)l.out.data)[to] = l.log ? FLOE_R(floe_interp_exp)(v) : v;
+        ((floe_real *)l.out.view.data)[to] = l.log ? FLOE_R(floe_interp_exp)(v) : v;
     }
 }
 
@@ -217,10 +218,7 @@ int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_inte
 
 int FLOE_R(floe_interp_leave)(const floe_interp_dev_leave *leave, void *stream)
 {
-    const uint64_t *lo = leave->lo, *hi = leave->hi,
-                   n = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) * (hi[3] - lo[3]);
-    const uint32_t nblocks =
-        (uint32_t)floe_min64(floe_ceil_div(n, THREADS), 16 * (uint64_t)floe_gpu_limits_cuda().processors);
+    const uint32_t nblocks = nblocks_of(floe_interp_box_points(&leave->out.box), THREADS);
     FLOE_LAUNCH(interp_leave_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *leave);
     return (int)cudaGetLastError();
 }

@@ -27,14 +27,6 @@ typedef struct floe_interp_gpu_scratch {
     unsigned long long *out; /* what the host waits for */
 } floe_interp_gpu_scratch;
 
-typedef struct floe_interp_gpu_trials {
-    uint64_t scratch_nbytes;
-    uint8_t *scratch;
-    floe_interp_dev_trial_step *steps;
-    floe_interp_trials_found *found;
-    uint32_t *counts;
-} floe_interp_gpu_trials;
-
 typedef struct floe_interp_gpu_encode {
     floe_codec_written written;
     floe_interp_gpu_room room;
@@ -44,9 +36,9 @@ typedef struct floe_interp_gpu_encode {
     uint64_t *apart;
     floe_interp_dev_found *found;
     void *literals;
-    floe_interp_pack_job pack; /* its memory alone */
-    floe_interp_gpu_trials trials;
-    uint8_t *cleared; /* found, apart, tickets, counts, done: 0 before a chunk */
+    floe_interp_pack_job pack;     /* its memory alone */
+    floe_interp_trials_job trials; /* its memory alone */
+    uint8_t *cleared;              /* found, apart, tickets, counts, done: 0 before a chunk */
     uint64_t cleared_nbytes;
 } floe_interp_gpu_encode;
 

@@ -95,12 +95,10 @@ static floe_status leave_lattice(const decoding *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_interp_dev_leave l = {.lattice = d->c->s.lattices[d->last % 2 == 0],
-                               .out = d->out.view,
+                               .out = d->out,
                                .log = d->chunk.log,
                                .status = d->k->call->status};
     memcpy(l.shape, d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p), sizeof l.shape);
-    memcpy(l.lo, d->out.box.lo, sizeof l.lo);
-    memcpy(l.hi, d->out.box.hi, sizeof l.hi);
     memcpy(l.shift, d->shift, sizeof l.shift);
     FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_leave)(&l, d->k->stream));
     return FLOE_OK;

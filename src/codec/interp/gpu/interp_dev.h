@@ -89,11 +89,12 @@ typedef struct floe_interp_trials_job {
     bool by_bits, looks;               /* looks: bits are found first */
     floe_look look;
     uint32_t nboxes, ntrials, nlevels;
-    const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
+    floe_interp_dev_trial_step *steps;          /* of all structures, each finest first */
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */
     /* Structures whose codes are the same have one coding: of each structure, and by which of them it is made. */
     uint32_t ncodings, coding[FLOE_INTERP_DEV_TRIALS], coded[FLOE_INTERP_DEV_TRIALS];
-    uint8_t *scratch;                     /* of each coding of each box: values, then records of all steps */
+    uint8_t *scratch; /* of each coding of each box: values, then records of all steps */
+    uint64_t scratch_nbytes;
     uint64_t block_nbytes, values_nbytes; /* both multiples of 16 */
     uint32_t *counts;                     /* of each level of each structure; 0 at first */
     floe_interp_trials_found *found;

@@ -20,7 +20,7 @@ enum {
     MOST_STEPS = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_STEPS
 };
 
-void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a)
+void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, size_t size, floe_arena *a)
 {
     const uint64_t n = floe_min64(ncells, MOST_CELLS), levels = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS;
     t->scratch_nbytes = TRIALS_AT_ONCE * (n * (size + 4) + BESIDES);
@@ -95,14 +95,6 @@ typedef struct trying {
     floe_interp_dev_trial_step *steps; /* MOST_STEPS */
 } trying;
 
-/* Contexts do not reach codes. */
-static bool has_codes_of(const floe_interp_structure *a, const floe_interp_structure *b)
-{
-    return memcmp(a->start, b->start, sizeof a->start) == 0 &&
-           memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
-           a->levels == b->levels && a->alpha == b->alpha && a->beta == b->beta;
-}
-
 /* Adds the steps of s[n], behind those of s[0] to s[n - 1]. False where there is no room for one more. */
 static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
 {
@@ -110,14 +102,14 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
     const floe_interp_plan *p = &y->trial->chunk.plan;
     uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
     uint32_t at = job->begin[n], coding = 0;
-    while (coding < job->ncodings && !has_codes_of(&s[job->coded[coding]], &s[n]))
+    while (coding < job->ncodings && !floe_interp_has_codes_of(&s[job->coded[coding]], &s[n]))
         coding++;
     floe_interp_trial_plan(y->e, &s[n], y->trial);
     for (uint32_t i = 0; i < p->nsteps; i++)
         block_nbytes += floe_interp_records_nbytes(&p->steps[i]);
     block_nbytes = floe_max64(job->block_nbytes, block_nbytes);
     if (n == FLOE_INTERP_DEV_TRIALS ||
-        block_nbytes * job->nboxes * floe_max64(job->ncodings, coding + 1) > y->t->trials->scratch_nbytes)
+        block_nbytes * job->nboxes * floe_max64(job->ncodings, coding + 1) > job->scratch_nbytes)
         return false;
     job->coding[n] = coding;
     if (coding == job->ncodings)
@@ -143,17 +135,16 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
 /* Tallies of the structures that have been added. */
 static floe_status run_trials(trying *y, floe_context_tally *tallies)
 {
-    const floe_interp_gpu_trials *m = y->t->trials;
     floe_interp_trials_job *job = &y->job;
     floe_interp_trials_found found;
     const uint32_t n = job->ntrials * job->nlevels;
     void *stream = y->t->stream;
     FLOE_CHECK(y->err, job->ntrials && job->nlevels <= FLOE_INTERP_DEV_LEVELS, FLOE_ERR_INTERNAL,
                "no room for a trial");
-    FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
-    FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
+    FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *job->counts, stream));
+    FLOE_TRY(floe_codec_send(job->steps, y->steps, job->begin[job->ntrials] * sizeof *job->steps, stream, y->err));
     FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
-    FLOE_TRY(floe_codec_fetch(&found, m->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
+    FLOE_TRY(floe_codec_fetch(&found, job->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
                               stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
@@ -195,7 +186,8 @@ static floe_status begin_trying(trying *y, const floe_interp_gpu_tuning *t, floe
                                 floe_interp_encoder *trial, floe_error *err)
 {
     const uint64_t *part = trial->chunk.plan.shape;
-    *y = (trying){.t = t, .e = e, .trial = trial, .err = err, .steps = malloc(MOST_STEPS * sizeof *y->steps)};
+    *y = (trying){.t = t, .e = e, .trial = trial, .err = err, .job = *t->trials};
+    y->steps = malloc(MOST_STEPS * sizeof *y->steps);
     FLOE_CHECK(err, y->steps, FLOE_ERR_MEMORY, "out of memory");
     e->tally = tally;
     e->user = y;
@@ -204,11 +196,7 @@ static floe_status begin_trying(trying *y, const floe_interp_gpu_tuning *t, floe
     job->check = (floe_interp_dev_check){.values = e->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
     job->check.fill = floe_codec_fill_bits(t->params);
-    job->steps = t->trials->steps;
-    job->scratch = t->trials->scratch;
     job->values_nbytes = (floe_interp_points(part) * e->size + 15) & ~(uint64_t)15;
-    job->counts = t->trials->counts;
-    job->found = t->trials->found;
     job->by_bits = job->looks = floe_interp_trial_looks(e);
     job->status = t->status;
     return FLOE_OK;
@@ -235,7 +223,7 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_i
 
 /* ---- boxes of a field ---------------------------------------------------------------------------------------------------- */
 
-static void estimate_take(const floe_codec_boxes *boxes, floe_interp_gpu_trials *trials, uint32_t **status,
+static void estimate_take(const floe_codec_boxes *boxes, floe_interp_trials_job *trials, uint32_t **status,
                           floe_arena *a)
 {
     uint64_t ncells = boxes->n;
@@ -248,7 +236,7 @@ static void estimate_take(const floe_codec_boxes *boxes, floe_interp_gpu_trials 
 size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes)
 {
     floe_arena plan = floe_arena_plan();
-    floe_interp_gpu_trials trials;
+    floe_interp_trials_job trials;
     uint32_t *status;
     estimate_take(boxes, &trials, &status, &plan);
     return plan.used;
@@ -259,7 +247,7 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
-    floe_interp_gpu_trials trials;
+    floe_interp_trials_job trials;
     const uint32_t ok = FLOE_OK;
     floe_interp_gpu_tuning t = {.params = boxes->params, .trials = &trials, .stream = stream};
     trying y;

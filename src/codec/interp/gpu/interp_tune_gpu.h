@@ -7,13 +7,13 @@
 #include "codec/interp/interp_encoder.h"
 
 typedef struct floe_interp_gpu_tuning {
-    const floe_codec_params *params; /* max_abs is known, unless PWREL */
-    const floe_interp_gpu_trials *trials;
+    const floe_codec_params *params;      /* max_abs is known, unless PWREL */
+    const floe_interp_trials_job *trials; /* memory for them */
     uint32_t *status;
     void *stream;
 } floe_interp_gpu_tuning;
 
-void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a);
+void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, size_t size, floe_arena *a);
 /* chunk: its plan, and whether it is of logarithms. */
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_interp_view *values,
                                    const uint64_t shape[FLOE_INTERP_RANK], floe_interp_chunk *chunk, floe_error *err);
