@@ -267,9 +267,9 @@ static floe_status report_lost(const decoder *d, floe_error *err)
         uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
         bool empty = false;
         for (uint32_t a = 0; a < c->rank; a++) {
-            const bool is = axis[a] < FLOE_INTERP_RANK;
-            lo[a] = is ? floe_max64(c->lo[a], d->lost[i].lo[axis[a]]) : c->lo[a];
-            hi[a] = is ? floe_min64(c->hi[a], d->lost[i].hi[axis[a]]) : c->hi[a];
+            const bool has_axis = axis[a] < FLOE_INTERP_RANK;
+            lo[a] = has_axis ? floe_max64(c->lo[a], d->lost[i].lo[axis[a]]) : c->lo[a];
+            hi[a] = has_axis ? floe_min64(c->hi[a], d->lost[i].hi[axis[a]]) : c->hi[a];
             empty |= lo[a] >= hi[a];
         }
         if (!empty)

@@ -157,11 +157,11 @@ enum { THREAD_CELLS = 8192 };
 
 floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
 {
-    floe_cpu few = *cpu;
+    floe_cpu limited = *cpu;
     double ncells = (double)nboxes;
     for (uint32_t a = 0; a < rank; a++)
         ncells *= (double)extent[a];
-    while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
-        few.threads--;
-    return few;
+    while (limited.threads > 1 && ncells < (double)limited.threads * THREAD_CELLS)
+        limited.threads--;
+    return limited;
 }

@@ -57,17 +57,17 @@ static void restore_row(const floe_interp_bits *b, uint64_t *row)
 
 void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis, bool back)
 {
-    uint64_t far = 1; /* rows from one to the next along the axis */
+    uint64_t stride = 1; /* rows from one to the next along the axis */
     for (uint32_t a = axis + 1; a < 3; a++)
-        far *= b->shape[a];
+        stride *= b->shape[a];
     for (uint64_t i = 0; i < b->nrows; i++) {
         const uint64_t r = back ? i : b->nrows - 1 - i;
         uint64_t *row = b->words + r * b->row;
         if (axis == 3)
             (back ? restore_row : differ_row)(b, row);
-        else if (r / far % b->shape[axis])
+        else if (r / stride % b->shape[axis])
             for (uint64_t w = 0; w < b->row; w++)
-                row[w] ^= (row - far * b->row)[w];
+                row[w] ^= (row - stride * b->row)[w];
     }
 }
 

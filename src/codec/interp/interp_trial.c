@@ -220,9 +220,9 @@ size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxe
 floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
                                  floe_error *err)
 {
-    const floe_cpu few = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    const floe_cpu limited = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
     encoder e, trial;
-    floe_interp_estimate_begin(&few, boxes, &e, &trial);
+    floe_interp_estimate_begin(&limited, boxes, &e, &trial);
     floe_interp_trials_take(&e, &trial, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
     *bits = floe_interp_price(&e, &trial);

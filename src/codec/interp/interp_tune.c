@@ -54,7 +54,6 @@ typedef struct tuner {
     uint64_t bits[FLOE_INTERP_LEVELS];
     floe_context_tally tally[FLOE_INTERP_LEVELS];
     uint32_t nlevels, ndone, nall;
-    bool planned; /* as the trial is, by the structure that is tried */
     floe_interp_structure structures[TRIALS];
     floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
 } tuner;
@@ -135,7 +134,6 @@ static const floe_context_tally *tally_of(tuner *t, const floe_interp_structure 
         else
             floe_interp_trial_tally(t->e, t->trial, t->nboxes, s, t->tallies[i]);
         t->ndone = t->nall;
-        t->planned = false; /* the trial has had those of others */
     }
     return t->tallies[i];
 }
@@ -165,8 +163,11 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
 {
     uint64_t sum = 0;
     floe_interp_trial_plan(t->e, s, t->trial);
-    t->planned = true;
     add_levels(t);
+    const floe_interp_plan *p = &t->trial->chunk.plan;
+    if (p->nsteps == 0)
+        return 0;
+    const floe_interp_step top = p->steps[p->nsteps - 1].step; /* before the trial gets plans of other structures */
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
         const floe_context_tally *tally = &t->tally[l];
@@ -174,14 +175,8 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
         sum += t->bits[l];
     }
-    const floe_interp_plan *p = &t->trial->chunk.plan;
-    if (!t->planned)
-        floe_interp_trial_plan(t->e, s, t->trial);
-    if (p->nsteps == 0)
-        return 0;
-    const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
-    const uint64_t all = floe_interp_points(top->coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
-    return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * (all - raw) +
+    const uint64_t all = floe_interp_points(top.coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
+    return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(&top) * t->nboxes) * (all - raw) +
            (uint64_t)((double)(raw * 8 * t->e->size << 12) / t->e->share);
 }
 

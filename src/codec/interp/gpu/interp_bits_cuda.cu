@@ -63,24 +63,24 @@ template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT w
 FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
 {
     const uint64_t x = i / WORD % j.row * WORD + i % WORD;
-    bool is = false;
+    bool is_in = false; /* the value is of the set */
     if (x < j.shape[3]) {
         const uint64_t pattern = pattern_at(j, i / WORD / j.row * j.shape[3] + x);
         const double v = j.values.size == 4 ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern),
                      size = v < 0 ? -v : v;
         if (j.what == FLOE_INTERP_BITS_FLAT)
-            is = pattern != j.base;
+            is_in = pattern != j.base;
         else if (j.what == FLOE_INTERP_BITS_NEGATIVE)
-            is = pattern >> (8 * j.values.size - 1) != 0;
+            is_in = pattern >> (8 * j.values.size - 1) != 0;
         else if (size > 0 && size <= 1.7976931348623157e308 && !(j.has_fill && pattern == j.fill))
             s.n[0] = floe_bits_f64(size) > s.n[0] ? floe_bits_f64(size) : s.n[0];
     }
     if (j.what == FLOE_INTERP_BITS_MOST)
         return;
-    const uint32_t bits = __ballot_sync(FLOE_ALL_LANES, is);
+    const uint32_t bits = __ballot_sync(FLOE_ALL_LANES, is_in);
     if (floe_lane() == 0)
         ((uint32_t *)j.to)[i / FLOE_WARP] = bits;
-    s.n[0] += is;
+    s.n[0] += is_in;
 }
 
 FLOE_DEV void find_special(const job &j, uint64_t word)
@@ -212,9 +212,9 @@ FLOE_DEV void restore(const job &j, uint64_t i)
         }
         return;
     }
-    const uint64_t far = axis_rows(j) * j.row, first = i / far * far * j.shape[j.axis] + i % far;
+    const uint64_t stride = axis_rows(j) * j.row, first = i / stride * stride * j.shape[j.axis] + i % stride;
     for (uint64_t k = 1; k < j.shape[j.axis]; k++)
-        j.to[first + k * far] ^= j.to[first + (k - 1) * far];
+        j.to[first + k * stride] ^= j.to[first + (k - 1) * stride];
 }
 
 FLOE_DEV void place_word(const job &j, uint64_t word)

@@ -83,14 +83,6 @@ static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
                       : FLOE_OK;
 }
 
-static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_arena *arena, floe_error *err)
-{
-    (void)state, (void)err;
-    floe_codec_written_take(e, arena);
-    floe_interp_gpu_encode_take((void *)e->own.bytes, floe_dtype_size(e->field.dtype), arena);
-    return FLOE_OK;
-}
-
 /* Of a level: what its own lattice and steps take, if no axis begins late. */
 static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 {
@@ -120,7 +112,7 @@ const floe_codec_device floe_interp_gpu = {
     .waits = true,
     .params_nbytes = sizeof(floe_codec_params),
     .encode_plan = encode_plan,
-    .encode_take = encode_take,
+    .encode_take = floe_interp_gpu_encode_take,
     .encode_aim = floe_codec_written_aim,
     .resolve = floe_codec_resolve_alone,
     .encode_start = floe_interp_gpu_encode_start,

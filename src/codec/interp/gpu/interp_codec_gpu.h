@@ -42,7 +42,8 @@ typedef struct floe_interp_gpu_encode {
     uint64_t cleared_nbytes;
 } floe_interp_gpu_encode;
 
-void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a); /* size: of a value */
+/* codec_device.h */
+floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err);
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
 floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                           void *stream, floe_error *err);

@@ -36,13 +36,17 @@ typedef struct encoding {
     floe_interp_pack_job pack; /* as far as the chunk is made */
 } encoding;
 
-void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a)
+floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err)
 {
+    (void)state, (void)err;
+    floe_interp_gpu_encode *c = (void *)call->own.bytes;
+    const size_t size = floe_dtype_size(call->field.dtype);
     const floe_interp_gpu_room *r = &c->room;
     floe_interp_pack_job *pack = &c->pack;
     floe_codec_record_job *record = &pack->record;
     floe_context_job *context = &record->context;
     const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
+    floe_codec_written_take(call, a);
     floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
     c->originals = floe_arena_take(a, r->needs.coarse, size);
     c->anchors = floe_arena_take(a, r->needs.anchors, size);
@@ -81,6 +85,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     record->places = c->s.places;
     pack->anchors = c->anchors;
     pack->literals = c->literals;
+    return FLOE_OK;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */
@@ -165,7 +170,6 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     floe_context_dev_grid *g = &e->grids[job->ngrids];
     *g = floe_context_dev_grid_of(spec, grid, records);
     g->shares = shares;
-    g->counts = job->ngrids;
     g->first = job->nchunks;
     g->first_window = e->nwindows;
     e->nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
@@ -257,7 +261,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
 /* Differences along the axes where that is worth it. */
 static floe_status differ_mask(encoding *e, const floe_context_dev_grid *grid, uint64_t **bits, uint32_t *axes)
 {
-    uint64_t *other = e->c->s.bits[1], least, now;
+    uint64_t *other = e->c->s.bits[1], least, cost;
     *axes = 0;
     FLOE_TRY(mask_bits(e, *bits, grid, &least));
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
@@ -268,9 +272,9 @@ static floe_status differ_mask(encoding *e, const floe_context_dev_grid *grid, u
         job.to = other;
         job.axis = a;
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_DIFFER, 0, NULL, 0));
-        FLOE_TRY(mask_bits(e, other, grid, &now));
-        if (now < least) {
-            least = now;
+        FLOE_TRY(mask_bits(e, other, grid, &cost));
+        if (cost < least) {
+            least = cost;
             *axes |= 1u << a;
             other = *bits;
             *bits = job.to;
@@ -371,7 +375,7 @@ static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found
 
 static floe_status make_sets(encoding *e)
 {
-    unsigned long long counts[FLOE_INTERP_SETS] = {0}, negative;
+    unsigned long long counts[FLOE_INTERP_SETS] = {0};
     uint32_t npalette = 0;
     floe_interp_bits_job job;
     if (e->napart) {
@@ -386,12 +390,10 @@ static floe_status make_sets(encoding *e)
         job.npalette = npalette;
         job.set = s;
         job.to = e->c->s.bits[0];
-        if (s == FLOE_INTERP_NEGATIVE && e->chunk.log) {
-            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_NEGATIVE, 0, &negative, 1));
-            counts[s] = negative;
-        } else if (counts[s]) {
+        if (s == FLOE_INTERP_NEGATIVE && e->chunk.log)
+            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_NEGATIVE, 0, &counts[s], 1));
+        else if (counts[s])
             FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PICK, 0, NULL, 0));
-        }
         if (counts[s])
             FLOE_TRY(make_set(e, s, counts[s]));
     }

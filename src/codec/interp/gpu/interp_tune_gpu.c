@@ -96,15 +96,15 @@ typedef struct trying {
 } trying;
 
 /* Adds the steps of s[n], behind those of s[0] to s[n - 1]. False where there is no room for one more. */
-static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
+static bool add_trial(trying *run, const floe_interp_structure *s, uint32_t n)
 {
-    floe_interp_trials_job *job = &y->job;
-    const floe_interp_plan *p = &y->trial->chunk.plan;
+    floe_interp_trials_job *job = &run->job;
+    const floe_interp_plan *p = &run->trial->chunk.plan;
     uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
     uint32_t at = job->begin[n], coding = 0;
     while (coding < job->ncodings && !floe_interp_has_codes_of(&s[job->coded[coding]], &s[n]))
         coding++;
-    floe_interp_trial_plan(y->e, &s[n], y->trial);
+    floe_interp_trial_plan(run->e, &s[n], run->trial);
     for (uint32_t i = 0; i < p->nsteps; i++)
         block_nbytes += floe_interp_records_nbytes(&p->steps[i]);
     block_nbytes = floe_max64(job->block_nbytes, block_nbytes);
@@ -117,9 +117,9 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
     uint64_t records_at = job->values_nbytes;
     for (uint32_t i = 0; i < p->nsteps; i++, at++) {
         const floe_interp_coding *k = &p->steps[i];
-        y->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level, .records_at = records_at};
-        y->steps[at].grid = floe_context_dev_grid_of(&k->spec, &k->grid, NULL);
-        memcpy(y->steps[at].unit, unit, sizeof unit);
+        run->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level, .records_at = records_at};
+        run->steps[at].grid = floe_context_dev_grid_of(&k->spec, &k->grid, NULL);
+        memcpy(run->steps[at].unit, unit, sizeof unit);
         for (uint32_t a = 0; a < k->step.naxes; a++)
             unit[k->step.axis[a]] *= 2;
         records_at += floe_interp_records_nbytes(k);
@@ -133,65 +133,65 @@ static bool add_trial(trying *y, const floe_interp_structure *s, uint32_t n)
 }
 
 /* Tallies of the structures that have been added. */
-static floe_status run_trials(trying *y, floe_context_tally *tallies)
+static floe_status run_trials(trying *run, floe_context_tally *tallies)
 {
-    floe_interp_trials_job *job = &y->job;
+    floe_interp_trials_job *job = &run->job;
     floe_interp_trials_found found;
     const uint32_t n = job->ntrials * job->nlevels;
-    void *stream = y->t->stream;
-    FLOE_CHECK(y->err, job->ntrials && job->nlevels <= FLOE_INTERP_DEV_LEVELS, FLOE_ERR_INTERNAL,
+    void *stream = run->t->stream;
+    FLOE_CHECK(run->err, job->ntrials && job->nlevels <= FLOE_INTERP_DEV_LEVELS, FLOE_ERR_INTERNAL,
                "no room for a trial");
-    FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *job->counts, stream));
-    FLOE_TRY(floe_codec_send(job->steps, y->steps, job->begin[job->ntrials] * sizeof *job->steps, stream, y->err));
-    FLOE_CUDA(y->err, FLOE_BY_REAL(y->e->narrow, floe_interp_trials)(job, stream));
+    FLOE_CUDA(run->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *job->counts, stream));
+    FLOE_TRY(floe_codec_send(job->steps, run->steps, job->begin[job->ntrials] * sizeof *job->steps, stream, run->err));
+    FLOE_CUDA(run->err, FLOE_BY_REAL(run->e->narrow, floe_interp_trials)(job, stream));
     FLOE_TRY(floe_codec_fetch(&found, job->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
-                              stream, y->err));
+                              stream, run->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
     if (job->looks) {
-        y->e->share = floe_look_choose(&job->look, found.bits).share;
+        run->e->share = floe_look_choose(&job->look, found.bits).share;
         job->looks = false;
     }
     return FLOE_OK;
 }
 
-static floe_status look(const trying *y)
+static floe_status look(const trying *run)
 {
-    const floe_interp_trials_job *job = &y->job;
-    FLOE_CUDA(y->err, floe_look_cuda(&job->look, job->status, job->found->bits, y->t->stream));
+    const floe_interp_trials_job *job = &run->job;
+    FLOE_CUDA(run->err, floe_look_cuda(&job->look, job->status, job->found->bits, run->t->stream));
     return FLOE_OK;
 }
 
 static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies)
 {
-    trying *y = user;
-    y->job.nboxes = (uint32_t)nboxes;
-    y->job.look = floe_interp_trial_look(y->e, y->job.part, nboxes);
-    static_assert(sizeof y->job.at == sizeof y->e->box_at, "as many boxes");
-    memcpy(y->job.at, y->e->box_at, sizeof y->job.at);
-    if (y->job.looks && y->status == FLOE_OK) /* runs while the host plans trials */
-        y->status = look(y);
-    for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
-        y->job.ntrials = y->job.ncodings = y->job.nlevels = y->job.nvalues = y->job.warp_nbytes = 0;
-        y->job.block_nbytes = 0;
-        while (done + y->job.ntrials < n && add_trial(y, s + done, y->job.ntrials))
-            y->job.ntrials++;
-        if (y->job.nlevels)
-            y->status = run_trials(y, tallies + done * FLOE_INTERP_LEVELS);
+    trying *run = user;
+    run->job.nboxes = (uint32_t)nboxes;
+    run->job.look = floe_interp_trial_look(run->e, run->job.part, nboxes);
+    static_assert(sizeof run->job.at == sizeof run->e->box_at, "as many boxes");
+    memcpy(run->job.at, run->e->box_at, sizeof run->job.at);
+    if (run->job.looks && run->status == FLOE_OK) /* runs while the host plans trials */
+        run->status = look(run);
+    for (uint32_t done = 0; done < n && run->status == FLOE_OK; done += run->job.ntrials) {
+        run->job.ntrials = run->job.ncodings = run->job.nlevels = run->job.nvalues = run->job.warp_nbytes = 0;
+        run->job.block_nbytes = 0;
+        while (done + run->job.ntrials < n && add_trial(run, s + done, run->job.ntrials))
+            run->job.ntrials++;
+        if (run->job.nlevels)
+            run->status = run_trials(run, tallies + done * FLOE_INTERP_LEVELS);
     }
 }
 
-/* Makes e's trials run on the GPU. The caller frees y->steps. */
-static floe_status begin_trying(trying *y, const floe_interp_gpu_tuning *t, floe_interp_encoder *e,
+/* Makes e's trials run on the GPU. The caller frees run->steps. */
+static floe_status begin_trying(trying *run, const floe_interp_gpu_tuning *t, floe_interp_encoder *e,
                                 floe_interp_encoder *trial, floe_error *err)
 {
     const uint64_t *part = trial->chunk.plan.shape;
-    *y = (trying){.t = t, .e = e, .trial = trial, .err = err, .job = *t->trials};
-    y->steps = malloc(MOST_STEPS * sizeof *y->steps);
-    FLOE_CHECK(err, y->steps, FLOE_ERR_MEMORY, "out of memory");
+    *run = (trying){.t = t, .e = e, .trial = trial, .err = err, .job = *t->trials};
+    run->steps = malloc(MOST_STEPS * sizeof *run->steps);
+    FLOE_CHECK(err, run->steps, FLOE_ERR_MEMORY, "out of memory");
     e->tally = tally;
-    e->user = y;
-    floe_interp_trials_job *job = &y->job;
+    e->user = run;
+    floe_interp_trials_job *job = &run->job;
     memcpy(job->part, part, sizeof job->part);
     job->check = (floe_interp_dev_check){.values = e->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
@@ -208,17 +208,17 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_i
     floe_interp_encoder e, trial;
     floe_cpu cpu;
     uint64_t part[FLOE_INTERP_RANK];
-    trying y;
+    trying run;
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape);
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
     e.values = *values;
-    FLOE_TRY(begin_trying(&y, t, &e, &trial, err));
+    FLOE_TRY(begin_trying(&run, t, &e, &trial, err));
     floe_interp_choose(&e, &trial);
-    free(y.steps);
+    free(run.steps);
     *chunk = e.chunk;
-    return y.status;
+    return run.status;
 }
 
 /* ---- boxes of a field ---------------------------------------------------------------------------------------------------- */
@@ -250,15 +250,15 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
     floe_interp_trials_job trials;
     const uint32_t ok = FLOE_OK;
     floe_interp_gpu_tuning t = {.params = boxes->params, .trials = &trials, .stream = stream};
-    trying y;
+    trying run;
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     floe_interp_estimate_begin(&cpu, boxes, &e, &trial);
     estimate_take(boxes, &trials, &t.status, scratch);
     FLOE_TRY(floe_codec_send(t.status, &ok, sizeof ok, stream, err));
-    FLOE_TRY(begin_trying(&y, &t, &e, &trial, err));
+    FLOE_TRY(begin_trying(&run, &t, &e, &trial, err));
     *bits = floe_interp_price(&e, &trial);
-    free(y.steps);
-    return y.status;
+    free(run.steps);
+    return run.status;
 }
 
 #endif
