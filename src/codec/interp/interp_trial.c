@@ -114,12 +114,6 @@ void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
     }
 }
 
-typedef struct trial_boxes {
-    const encoder *e;
-    encoder *trial;
-    uint64_t n;
-} trial_boxes;
-
 static void add_counts(encoder *e)
 {
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
@@ -155,42 +149,39 @@ void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, en
 
 static void box_task(void *arg, uint64_t box, uint32_t worker)
 {
-    const trial_boxes *t = arg;
-    encoder *e = &t->trial->sharers[worker];
-    e->values.data = (uint8_t *)t->e->values.data + t->e->box_at[box] * (int64_t)e->size;
+    const encoder *trial = arg;
+    encoder *e = &trial->sharers[worker];
+    e->values.data = (uint8_t *)trial->values.data + trial->box_at[box] * (int64_t)e->size;
     floe_interp_lattices_code(e);
     add_counts(e);
 }
 
-/* Counts of all boxes are those of the first sharer. */
-static void count_boxes(trial_boxes *t, const floe_interp_structure *s, uint64_t ncounts)
-{
-    const uint32_t n = t->trial->nsharers;
-    encoder *e = t->trial->sharers;
-    const floe_cpu cpu = {.threads = n, .isa = t->e->cpu->isa, .team = t->e->cpu->team};
-    for (uint32_t i = 0; i < n; i++) {
-        floe_interp_trial_plan(t->e, s, &e[i]);
-        e[i].chunk.log = t->e->chunk.log;
-        e[i].values = t->e->values;
-        e[i].apart = NULL;
-        memset(e[i].counts, 0, ncounts * sizeof *e->counts);
-    }
-    floe_cpu_parallel(&cpu, t->n, box_task, t);
-    for (uint32_t i = 1; i < n; i++)
-        for (uint64_t k = 0; k < ncounts; k++)
-            e->counts[k] += e[i].counts[k];
-}
-
+/* Counts of all boxes become those of the first sharer. */
 void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, const floe_interp_structure *s,
                              floe_context_tally *tallies)
 {
-    trial_boxes boxes = {e, trial, nboxes};
-    floe_interp_trial_plan(e, s, trial);
+    const floe_cpu cpu = {.threads = trial->nsharers, .isa = e->cpu->isa, .team = e->cpu->team};
     const floe_interp_plan *p = &trial->chunk.plan;
+    uint32_t *counts = trial->sharers->counts;
+    floe_interp_trial_plan(e, s, trial);
+    trial->chunk.log = e->chunk.log;
+    trial->values = e->values;
+    memcpy(trial->box_at, e->box_at, sizeof trial->box_at);
     const uint64_t nlevels = p->nsteps ? p->steps[p->nsteps - 1].level + 1 : 0; /* of which one may have no step */
-    count_boxes(&boxes, s, nlevels * FLOE_CONTEXT_COUNTS);
+    const uint64_t ncounts = nlevels * FLOE_CONTEXT_COUNTS;
+    for (uint32_t i = 0; i < trial->nsharers; i++) {
+        encoder *sharer = &trial->sharers[i];
+        sharer->chunk = trial->chunk;
+        sharer->values = trial->values;
+        sharer->apart = NULL;
+        memset(sharer->counts, 0, ncounts * sizeof *counts);
+    }
+    floe_cpu_parallel(&cpu, nboxes, box_task, trial);
+    for (uint32_t i = 1; i < trial->nsharers; i++)
+        for (uint64_t k = 0; k < ncounts; k++)
+            counts[k] += trial->sharers[i].counts[k];
     for (uint64_t l = 0; l < nlevels; l++)
-        tallies[l] = tally_of(&p->steps[0].spec, trial->sharers->counts + l * FLOE_CONTEXT_COUNTS);
+        tallies[l] = tally_of(&p->steps[0].spec, counts + l * FLOE_CONTEXT_COUNTS);
 }
 
 /* ---- boxes of a field that AUTO looks at ------------------------------------------------------------------------------------- */

@@ -12,29 +12,31 @@
 typedef floe_interp_encoder encoder;
 
 enum {
-    MANY_CELLS = 1 << 24,   /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
-    LANE_BITS = 1100,       /* that a state should carry, beside its own STATE_BITS: a GPU has enough chunks then */
-    LANE_BITS_COARSE = 650, /* in levels that have few chunks */
-    LANE_BITS_BEST = 1650,
-    LANE_BITS_MOST = 6000,
-    CHECKED_NBYTES = 1024,
-    STATE_BITS = 10,   /* at least, beyond what it carries */
-    TRUSTED_CELLS = 8, /* along the longest axis of a box */
-    BORDER_CELLS = 2,  /* along an axis */
-    TRUSTED_CODES = 512,
-    USED_BITS = 4,     /* for each symbol of a context that occurs */
-    WORTH = 256,       /* an n-th of the bits is worth a change */
-    STARTS_WORTH = 64, /* that an axis begins later, which makes the finest step slower; preset best: as any */
-    OTHERS_WORTH = 16, /* that several axes begin later: boxes have few of the coarse cells that remain */
-    BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
-    PLANES_WORTH = 64,
-    MOST_RAW = 10,       /* raw bits of a code: of more, many codes do not fit into 16 bits */
-    MOST_RAW_LEAST = 12, /* of the first level whose lattice can be anchors, which are a large part of the field then */
-    LONGEST = 64,        /* and an n-th of codes are of the longest kind */
-    ANCHORS_WORTH = 32,  /* an n-th of the bits that anchors may add: boxes have fewer levels that spoil others */
-    SHORT_WORTH = 80,    /* and short windows, which take longer */
-    TABLES_NBYTES = 64,  /* of a step, about; of a coarse one, which shares them, an eighth */
-    TRIALS = 64          /* that are remembered, with those expected */
+    MANY_CELLS = 1 << 24,   /* fields with more get smaller chunks with contexts of planes: a GPU has more of them */
+    LANE_BITS = 1100,       /* the bits that a state should carry besides its own, so that a GPU has enough chunks */
+    LANE_BITS_COARSE = 650, /* the same for coarse levels, which have few chunks */
+    LANE_BITS_BEST = 1650,  /* the same for preset best */
+    LANE_BITS_MOST = 6000,  /* of coarse levels with contexts of planes */
+    CHECKED_NBYTES = 1024,  /* bytes of entropy chunks that one check covers, about */
+    STATE_BITS = 10,        /* the least that a state takes besides what it carries */
+    TRUSTED_CELLS = 8,      /* levels with fewer cells along the longest axis of a box are mostly border */
+    BORDER_CELLS = 2,       /* cells along an axis that are border */
+    TRUSTED_CODES = 512,    /* a level with fewer codes shows nothing */
+    USED_BITS = 4,          /* what each symbol that occurs in a context adds to the entropy of a small sample */
+    /* A change of the structure must spare an n-th of the bits. */
+    WORTH = 256,
+    STARTS_WORTH = 64, /* an axis begins later, which makes the finest step slower; preset best takes WORTH */
+    OTHERS_WORTH = 16, /* several axes begin later; boxes have few of the coarse cells that remain */
+    BOUNDS_WORTH = 60, /* other bounds of coarse levels, of which a box is a small sample */
+    PLANES_WORTH = 64, /* contexts of planes may even take an n-th more: a box has few planes */
+    SHORT_WORTH = 80,  /* short windows, which take longer */
+    /* Levels end before one with codes of more raw bits, if also one in LONGEST of its codes is of the longest kind. */
+    MOST_RAW = 10,       /* of a code */
+    MOST_RAW_LEAST = 12, /* the same for the first level that can end: its anchors are a large part of the field */
+    LONGEST = 64,
+    ANCHORS_WORTH = 32, /* an n-th of the bits that more anchors may add: boxes have fewer levels that spoil others */
+    TABLES_NBYTES = 64, /* tables of a step, about; a coarse step shares them, and counts an eighth */
+    TRIALS = 64         /* structures that are remembered, with those expected */
 };
 
 /* Of the steps of a level, in all boxes. inner: codes that are not of the boxes' borders. */
