@@ -143,15 +143,13 @@ static void tile_task(void *arg, uint64_t i, uint32_t worker)
 /* Step i, for points of `wanted`. */
 static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted)
 {
-    floe_interp_job job = {.last = i == 0, .records = d->records, .step = &d->chunk.plan.steps[i].step};
+    floe_interp_job job = {.last = i == 0, .records = d->records, .step = &d->chunk.plan.steps[i].step, .box = *wanted};
     job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.coarse = d->lattices[(i + 1) % 2 == 0];
     job.fine = d->out.view;
     if (i)
         job.fine = floe_interp_view_lattice(
             d->lattices[i % 2 == 0] + floe_interp_index(job.step->fine, wanted->lo) * d->size, job.step->fine);
-    memcpy(job.lo, wanted->lo, sizeof job.lo);
-    memcpy(job.hi, wanted->hi, sizeof job.hi);
     return job;
 }
 
@@ -162,10 +160,8 @@ static void find_wanted(decoder *d, floe_interp_box *wanted)
         wanted[d->last].lo[a] = d->out.box.lo[a] << d->shift[a];
         wanted[d->last].hi[a] = ((d->out.box.hi[a] - 1) << d->shift[a]) + 1;
     }
-    for (uint32_t i = d->last; i < d->chunk.plan.nsteps; i++) {
-        const floe_interp_job job = job_of(d, i, &wanted[i]);
-        wanted[i + 1] = floe_interp_needed(&job);
-    }
+    for (uint32_t i = d->last; i < d->chunk.plan.nsteps; i++)
+        wanted[i + 1] = floe_interp_needed(&d->chunk.plan.steps[i].step, &wanted[i]);
 }
 
 /* The values of the box, which are every so-manieth point of the fine lattice of step d->last, or of the anchors. */
@@ -173,8 +169,10 @@ static void leave_lattice(const decoder *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     const uint64_t *n = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    floe_interp_job job = {
-        .last = true, .fine = d->out.view, .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
+    floe_interp_job job = {.last = true,
+                           .fine = d->out.view,
+                           .box = d->out.box,
+                           .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
     floe_interp_view from = floe_interp_view_lattice(d->lattices[d->last % 2 == 0], n);
     uint64_t first[FLOE_INTERP_RANK];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
@@ -182,8 +180,6 @@ static void leave_lattice(const decoder *d)
         from.stride[a] *= (int64_t)1 << d->shift[a];
     }
     from.data = d->lattices[d->last % 2 == 0] + floe_interp_index(n, first) * d->size;
-    memcpy(job.lo, d->out.box.lo, sizeof job.lo);
-    memcpy(job.hi, d->out.box.hi, sizeof job.hi);
     d->ops->leave(&job, &from);
 }
 
@@ -291,11 +287,11 @@ static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *
 
 /* ---- entropy chunks ---------------------------------------------------------------------------------------------------- */
 
-static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, const floe_interp_stream *stream)
+static bool decode_records(decoder *d, uint32_t i, const floe_interp_box *wanted, const floe_interp_stream *stream)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];
     const floe_interp_records r = {&c->spec, &c->grid, d->records};
-    const floe_interp_box cells = floe_interp_needed(job);
+    const floe_interp_box cells = floe_interp_needed(&c->step, wanted);
     const floe_context_box box = floe_interp_cells_box(&c->grid, &c->step, &cells);
     const bool whole = d->call->lost && !d->call->level; /* all damage is looked for */
     floe_context_decoder_of(&c->spec, &d->tables[i], d->chunk.ans_begin, d->entropy.decoder);
@@ -351,7 +347,8 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
         const floe_interp_job job = job_of(d, i, &wanted[i]);
         d->step = i;
         FLOE_CHECK(err,
-                   floe_interp_stream_take(&stream, p->steps[i].nchunks, from) && decode_records(d, i, &job, &stream),
+                   floe_interp_stream_take(&stream, p->steps[i].nchunks, from) &&
+                       decode_records(d, i, &wanted[i], &stream),
                    FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
         floe_cpu_parallel(d->entropy.cpu, w.tiles.count, tile_task, &w);

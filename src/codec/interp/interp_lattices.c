@@ -101,7 +101,7 @@ static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
     job.squares = e->squares;
     job.tolerance = floe_codec_tolerance(e->params);
     job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);
-    memcpy(job.hi, job.step->fine, sizeof job.hi);
+    memcpy(job.box.hi, job.step->fine, sizeof job.box.hi);
     memcpy(job.field, p->shape, sizeof job.field);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         job.unit[a] = 1;

@@ -53,8 +53,8 @@ floe_interp_tiles floe_interp_tiles_of(const floe_interp_job *job)
     floe_interp_tiles t = {.count = 1};
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const uint32_t shift = floe_interp_is_active(s, a);
-        t.first[a] = job->lo[a] >> shift;
-        t.end[a] = ((job->hi[a] - 1) >> shift) + 1;
+        t.first[a] = job->box.lo[a] >> shift;
+        t.end[a] = ((job->box.hi[a] - 1) >> shift) + 1;
     }
     const bool slowest = floe_interp_is_active(s, 0);
     t.size[0] = 1;
@@ -80,15 +80,14 @@ floe_interp_box floe_interp_tile(const floe_interp_tiles *t, uint64_t index)
     return b;
 }
 
-floe_interp_box floe_interp_needed(const floe_interp_job *job)
+floe_interp_box floe_interp_needed(const floe_interp_step *s, const floe_interp_box *wanted)
 {
-    const floe_interp_tiles t = floe_interp_tiles_of(job);
-    floe_interp_box b;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const bool active = floe_interp_is_active(job->step, a);
-        b.lo[a] = t.first[a] - (active && t.first[a] > 0);
-        b.hi[a] = floe_min64(t.end[a] + (active ? 2 : 0), job->step->coarse[a]);
-    }
+    floe_interp_box b = *wanted;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        if (floe_interp_is_active(s, a)) {
+            b.lo[a] = floe_max64(wanted->lo[a] / 2, 1) - 1;
+            b.hi[a] = floe_min64((wanted->hi[a] - 1) / 2 + 3, s->coarse[a]);
+        }
     return b;
 }
 

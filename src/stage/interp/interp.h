@@ -55,7 +55,7 @@ typedef struct floe_interp_job {
     const void *coarse;    /* lattice, contiguous */
     void *records;         /* of the whole step; those of points that do not exist are 0 */
     floe_interp_view fine; /* decode: the result, where data is not NULL. encode: the same */
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* points of it that are wanted; fine.data is of point lo */
+    floe_interp_box box;   /* points of it that are wanted; fine.data is of point box.lo */
     floe_interp_domain domain;
     bool last; /* fine is the field itself: decode leaves the domain. encode: original is the field, else it is clean */
 
@@ -83,8 +83,8 @@ floe_interp_tiles floe_interp_tiles_of(const floe_interp_job *job);
 
 floe_interp_box floe_interp_tile(const floe_interp_tiles *tiles, uint64_t index); /* cells */
 
-/* Cells whose codes the wanted points need: theirs and those around, within the lattice. */
-floe_interp_box floe_interp_needed(const floe_interp_job *job);
+/* Cells of a step whose codes the wanted points need: theirs and those around, within the lattice. */
+floe_interp_box floe_interp_needed(const floe_interp_step *s, const floe_interp_box *wanted);
 
 typedef struct floe_interp_ops {
     /* scratch: FLOE_INTERP_TILE_REALS. found is added to. */
@@ -95,7 +95,7 @@ typedef struct floe_interp_ops {
     /* Values of the coarsest lattice, which is the step's fine one: those that are NaN become the one before, or the first, or 0. Then found
      * and apart as for a tile, by job->original. */
     void (*anchors)(const floe_interp_job *job, void *values, floe_interp_found *found);
-    /* Wanted points, of which there are some, out of the domain, from a lattice; values: of point job->lo, and from one point to the
+    /* Wanted points, of which there are some, out of the domain, from a lattice; values: of point job->box.lo, and from one point to the
      * next. */
     void (*leave)(const floe_interp_job *job, const floe_interp_view *values);
 } floe_interp_ops;

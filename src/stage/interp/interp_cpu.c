@@ -364,16 +364,16 @@ static void decode_row(const tile *t, const row *r, floe_interp_found *unused)
 static void put_row(const floe_interp_job *job, const uint64_t *point, floe_real *v, uint64_t n)
 {
     int64_t at = 0;
-    const uint64_t begin = floe_max64(point[3], job->lo[3]), end = floe_min64(point[3] + n, job->hi[3]);
+    const uint64_t begin = floe_max64(point[3], job->box.lo[3]), end = floe_min64(point[3] + n, job->box.hi[3]);
     for (uint32_t a = 0; a < 3; a++) {
-        if (point[a] < job->lo[a] || point[a] >= job->hi[a])
+        if (point[a] < job->box.lo[a] || point[a] >= job->box.hi[a])
             return;
-        at += (int64_t)(point[a] - job->lo[a]) * job->fine.stride[a];
+        at += (int64_t)(point[a] - job->box.lo[a]) * job->fine.stride[a];
     }
     if (begin >= end)
         return;
     const int64_t step = job->fine.stride[3];
-    floe_real *to = (floe_real *)job->fine.data + at + (int64_t)(begin - job->lo[3]) * step;
+    floe_real *to = (floe_real *)job->fine.data + at + (int64_t)(begin - job->box.lo[3]) * step;
     v += begin - point[3];
     if (job->last && job->domain == FLOE_INTERP_LOG)
         for (uint64_t i = 0; i < end - begin; i++)
@@ -519,7 +519,7 @@ static void anchors(const floe_interp_job *job, void *values, floe_interp_found 
 
 static void leave(const floe_interp_job *job, const floe_interp_view *values)
 {
-    const uint64_t *lo = job->lo, *hi = job->hi, rows[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], 1};
+    const uint64_t *lo = job->box.lo, *hi = job->box.hi, rows[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], 1};
     uint64_t point[FLOE_INTERP_RANK] = {0};
     do {
         const floe_real *from = view_at(values, point);

@@ -132,7 +132,7 @@ static floe_interp_job job_of(const trial *t, void *records, floe_real *fine)
     floe_interp_job job = {.step = &t->step, .coarse = t->coarse, .records = records, .original = t->original};
     job.fine = floe_interp_view_lattice(fine, t->step.fine);
     job.tolerance = 1;
-    memcpy(job.hi, t->step.fine, sizeof job.hi);
+    memcpy(job.box.hi, t->step.fine, sizeof job.box.hi);
     memcpy(job.field, t->step.fine, sizeof job.field);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         job.unit[a] = 1;
@@ -165,8 +165,8 @@ static void one_trial(const trial *t, const floe_interp_ops *ops, uint64_t *stat
     check_codes(t, records);
     for (int part = 0; part < 2; part++) { /* the whole, then a box */
         for (uint32_t a = 0; a < FLOE_INTERP_RANK && part; a++) {
-            job.lo[a] = hostile_below(state, n[a]);
-            job.hi[a] = job.lo[a] + 1 + hostile_below(state, n[a] - job.lo[a]);
+            job.box.lo[a] = hostile_below(state, n[a]);
+            job.box.hi[a] = job.box.lo[a] + 1 + hostile_below(state, n[a] - job.box.lo[a]);
         }
         memset(fine, 0x55, t->npoints * sizeof *fine);
         tiles = floe_interp_tiles_of(&job);
@@ -179,8 +179,8 @@ static void one_trial(const trial *t, const floe_interp_ops *ops, uint64_t *stat
             uint64_t q[FLOE_INTERP_RANK];
             bool inside = true;
             for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-                inside = inside && p[a] >= job.lo[a] && p[a] < job.hi[a];
-                q[a] = p[a] - job.lo[a];
+                inside = inside && p[a] >= job.box.lo[a] && p[a] < job.box.hi[a];
+                q[a] = p[a] - job.box.lo[a];
             }
             if (inside)
                 assert_memory_equal(&fine[at_of(n, q)], &t->want[i], sizeof *fine);

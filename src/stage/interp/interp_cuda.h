@@ -48,8 +48,8 @@ typedef struct floe_interp_dev_job {
     const void *coarse;
     void *records;
     uint64_t nrecords;     /* encode: those behind the last row become 0, too */
-    floe_interp_view fine; /* of point lo; data NULL: not requested */
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+    floe_interp_view fine; /* of point box.lo; data NULL: not requested */
+    floe_interp_box box;
     bool log, last;
     floe_interp_view original; /* encode */
     uint64_t unit[FLOE_INTERP_RANK];

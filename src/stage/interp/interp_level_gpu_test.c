@@ -171,7 +171,7 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
     dev.original = check.values = floe_interp_view_lattice(original.dev, s->fine);
     memcpy(check.shape, s->fine, sizeof check.shape);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        job.hi[a] = job.field[a] = dev.hi[a] = s->fine[a];
+        job.box.hi[a] = job.field[a] = dev.box.hi[a] = s->fine[a];
         job.unit[a] = dev.unit[a] = 1;
     }
     cpu_do(s, true, &job, &found);
@@ -187,9 +187,9 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
     for (uint64_t part = 1; part <= 4; part++) { /* all, and boxes */
         uint64_t at = 0;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            job.lo[a] = dev.lo[a] = s->fine[a] - 1 - (s->fine[a] - 1) / part;
-            job.hi[a] = dev.hi[a] = s->fine[a] - (s->fine[a] - 1 - job.lo[a]) / part * (part > 2);
-            at += job.lo[a] * (uint64_t)dev.fine.stride[a];
+            job.box.lo[a] = dev.box.lo[a] = s->fine[a] - 1 - (s->fine[a] - 1) / part;
+            job.box.hi[a] = dev.box.hi[a] = s->fine[a] - (s->fine[a] - 1 - job.box.lo[a]) / part * (part > 2);
+            at += job.box.lo[a] * (uint64_t)dev.fine.stride[a];
         }
         job.fine.data = (uint8_t *)fine.host + at * size;
         dev.fine.data = (uint8_t *)fine.dev + at * size;

@@ -311,8 +311,8 @@ void set_axes(level *l, bool encode)
                        beside = halved - active;
         x.points = (int32_t)job.step.fine[a];
         x.cells = (int32_t)((job.step.fine[a] + halved) >> halved);
-        x.lo = (int32_t)job.lo[a];
-        x.hi = (int32_t)job.hi[a];
+        x.lo = (int32_t)job.box.lo[a];
+        x.hi = (int32_t)job.box.hi[a];
         x.first = x.lo >> halved;
         x.end = ((x.hi - 1) >> halved) + 1;
         x.coarse = coarse.stride[a] << beside;

@@ -553,7 +553,7 @@ bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_inte
     bool good = s.naxes == 3 && s.axis[0] == 1 && s.axis[1] == 2 && s.axis[2] == 3 && !s.mean && !job->log &&
                 !(check && check->squares);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        good = good && job->lo[a] == 0 && job->hi[a] == s.fine[a];
+        good = good && job->box.lo[a] == 0 && job->box.hi[a] == s.fine[a];
     return good && (!job->fine.data || job->fine.stride[3] == 1) && (!check || is_small(job->original, s.fine));
 }
 

@@ -58,12 +58,9 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
 static void box_chunks(const decoding *d, floe_context_dev_grid *g)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[0];
-    floe_interp_job wanted = {.step = &c->step};
     if (d->k->call->level)
         return;
-    memcpy(wanted.lo, d->out.box.lo, sizeof wanted.lo);
-    memcpy(wanted.hi, d->out.box.hi, sizeof wanted.hi);
-    const floe_interp_box cells = floe_interp_needed(&wanted);
+    const floe_interp_box cells = floe_interp_needed(&c->step, &d->out.box);
     g->boxed = true;
     g->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
 }
@@ -81,11 +78,9 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     job.records = records[i];
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0];
     job.fine = to_field ? d->out.view : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
-    memcpy(job.hi, job.step.fine, sizeof job.hi);
-    if (to_field) {
-        memcpy(job.lo, d->out.box.lo, sizeof job.lo);
-        memcpy(job.hi, d->out.box.hi, sizeof job.hi);
-    }
+    memcpy(job.box.hi, job.step.fine, sizeof job.box.hi);
+    if (to_field)
+        job.box = d->out.box;
     FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_decode)(&job, d->k->stream));
     return FLOE_OK;
 }

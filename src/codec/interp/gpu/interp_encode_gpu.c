@@ -189,7 +189,7 @@ static floe_status encode_level(encoding *e, uint32_t i)
                                .status = e->call->status,
                                .nrecords = floe_context_nrecords(&k->grid),
                                .records = s->records + e->nrecords};
-    memcpy(job.hi, k->step.fine, sizeof job.hi);
+    memcpy(job.box.hi, k->step.fine, sizeof job.box.hi);
     memcpy(job.unit, thin->unit, sizeof job.unit);
     e->nrecords += floe_interp_records_room(k);
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
