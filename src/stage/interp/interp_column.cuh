@@ -20,14 +20,15 @@ enum {
 
 enum { OUTER, MARCH, ROW, LANE }; /* what axes are for */
 
-/* One of them. A column begins at cell first + size * number of its tile. Where the lane axis is not of the step, a cell has two of its
- * points, side by side, as where it is. */
+/* An axis of the step's lattices. A column begins at cell first + size * the number of its tile. Along the lane axis a cell has two
+ * points, even where the axis is not of the step. */
 struct axis_of_cells {
-    int32_t first, end, size, count;         /* cells of wanted points; of a tile; tiles */
-    int32_t cells, points, lo, hi;           /* of the lattices; wanted points */
-    int64_t coarse, original, fine, records; /* from one cell, point, point, cell to the next; of records: in codes */
-    int64_t bits;                            /* from one point to the next, of those that show what is apart */
-    uint32_t axis;
+    int32_t first, end;                      /* the cells of wanted points */
+    int32_t size, count;                     /* cells of a tile, and how many tiles there are */
+    int32_t cells, points, lo, hi;           /* of the lattices; lo and hi: wanted points */
+    int64_t coarse, original, fine, records; /* strides: of a cell, a point, a point, a cell; of records in codes */
+    int64_t bits;                            /* stride of a point among the bits of values apart */
+    uint32_t axis;                           /* its number in the shape */
 };
 
 struct level {
@@ -40,20 +41,20 @@ struct level {
     weights of[WEIGHTS];
 };
 
-/* Points of a cell in a plane, of even and odd row, of even and odd place along the lane axis. Number of a point of both planes, and its bit in masks: 1 if the
- * plane is odd, 2 if the row is, 4 if the place is. */
+/* The points of a cell in a plane: v[row is odd][place along the lane axis is odd]. A point of a cell also has a number, which is its bit
+ * in masks: 1 if its plane is odd, and 2 if its row is, and 4 if its place is. */
 struct points {
     floe_real v[2][2];
 };
 
 struct column {
     int32_t outer, begin, end, row, lane; /* cells; begin and end: along the march */
-    const floe_real *coarse, *original;   /* of cell, point 0 of the march axis */
+    const floe_real *coarse, *original;   /* where the march axis has cell 0, and point 0 */
     floe_real *fine;
     int64_t records;
-    uint32_t row_weights, lane_weights; /* which */
-    uint32_t exists, wanted;            /* points of even planes; in the lattice, and to be stored */
-    bool own;                           /* the tile's */
+    uint32_t row_weights, lane_weights; /* numbers of weights */
+    uint32_t exists, wanted;            /* masks, for even planes: points of the lattice, and those to be stored */
+    bool own;                           /* of the tile, not of its halo */
 };
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
 
-enum { MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS, RAW_HEADER_AT = FLOE_INTERP_DEV_HEADER };
+enum { MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS };
 
 typedef struct encoding {
     const floe_interp_gpu_encode *c;
@@ -27,7 +27,7 @@ typedef struct encoding {
     floe_interp_gpu_thinning thinning;
     floe_interp_chunk chunk;
     floe_interp_dev_check check;
-    uint64_t index, ncells, nrecords; /* nrecords: bytes of records so far */
+    uint64_t ncells, nrecords; /* nrecords: bytes of records so far */
     uint32_t size;
     bool narrow;
     floe_context_dev_grid grids[MOST_GRIDS];
@@ -466,7 +466,7 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
 {
     uint8_t bytes[2 * FLOE_INTERP_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_DEV_HEADER),
-                raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, FLOE_INTERP_DEV_HEADER);
+                raw_to = floe_cursor_of(bytes + FLOE_INTERP_DEV_HEADER, FLOE_INTERP_DEV_HEADER);
     const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++)
         e->chunk.plan.steps[i].tables = false; /* which kernels decide */
@@ -493,7 +493,7 @@ static floe_status pack(encoding *e)
         record->context.ngrids = 0;
     record->most = floe_interp_raw_nbytes(e->ncells, e->narrow);
     record->least = floe_interp_least(FLOE_INTERP_RANK, p->shape);
-    record->raw_header = job->header + RAW_HEADER_AT;
+    record->raw_header = job->header + FLOE_INTERP_DEV_HEADER;
     record->raw_header_nbytes = FLOE_INTERP_HEADER_NBYTES;
     record->zeros = record->raw_header + FLOE_INTERP_DEV_HEADER / 2;
     record->size = e->size;
@@ -502,7 +502,6 @@ static floe_status pack(encoding *e)
     record->nexceptions = e->napart;
     record->max_error = &e->c->found->max_error;
     record->max_pw_error = &e->c->found->max_pw_error;
-    record->out = floe_codec_written_place(e->call, e->index);
     FLOE_CUDA(e->err, floe_interp_place_cuda(job, e->stream));
     FLOE_CUDA(e->err, floe_codec_record_cuda(record, e->stream));
     return FLOE_OK;
@@ -514,7 +513,6 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     const floe_interp_gpu_encode *c = e->c;
     e->cuda = *e->call->cuda;
     e->cuda.stream = e->stream;
-    e->index = index;
     e->narrow = floe_dtype_is_narrow(chunk.dtype);
     e->size = (uint32_t)floe_dtype_size(chunk.dtype);
     floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.plan.shape);
@@ -525,6 +523,7 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->check.found = c->found;
     e->pack = c->pack;
     e->pack.record.context.status = e->call->status;
+    e->pack.record.out = floe_codec_written_place(e->call, index);
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
     return FLOE_OK;
