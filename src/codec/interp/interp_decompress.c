@@ -144,7 +144,7 @@ static void tile_task(void *arg, uint64_t i, uint32_t worker)
 static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted)
 {
     floe_interp_job job = {.last = i == 0, .records = d->records, .step = &d->chunk.plan.steps[i].step, .box = *wanted};
-    job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.log = d->chunk.log;
     job.coarse = d->lattices[(i + 1) % 2 == 0];
     job.fine = d->out.view;
     if (i)
@@ -169,10 +169,7 @@ static void leave_lattice(const decoder *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     const uint64_t *n = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    floe_interp_job job = {.last = true,
-                           .fine = d->out.view,
-                           .box = d->out.box,
-                           .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
+    floe_interp_job job = {.last = true, .fine = d->out.view, .box = d->out.box, .log = d->chunk.log};
     floe_interp_view from = floe_interp_view_lattice(d->lattices[d->last % 2 == 0], n);
     uint64_t first[FLOE_INTERP_RANK];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {

@@ -97,7 +97,7 @@ static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
         memcpy(anchors->coarse, anchors->fine, sizeof anchors->coarse);
     }
     job.step = i == p->nsteps ? anchors : &p->steps[i].step;
-    job.domain = e->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.log = e->chunk.log;
     job.squares = e->squares;
     job.tolerance = floe_codec_tolerance(e->params);
     job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);

@@ -20,12 +20,6 @@ enum {
     FLOE_INTERP_TILE_REALS = FLOE_INTERP_CLASSES * 4 * 4 * 11 * 520
 };
 
-/* How values of the field become those of a lattice. */
-typedef enum floe_interp_domain {
-    FLOE_INTERP_AS_IS = 0,
-    FLOE_INTERP_LOG = 1 /* log2 of the magnitude; signs, and 0, are stored apart */
-} floe_interp_domain;
-
 /* A chunk as this stage sees it: axes of one point left out, then ones in front. False where it is empty, or has more than
  * FLOE_INTERP_CELLS_MOST values. */
 bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK]);
@@ -46,7 +40,7 @@ static inline floe_interp_view floe_interp_view_of(const floe_field *f)
 /* What encoding a tile found. Sums of whole numbers, so that no order matters. */
 typedef struct floe_interp_found {
     double max_error;    /* of values that are kept: as computed, absolute */
-    double max_pw_error; /* LOG: relative */
+    double max_pw_error; /* with `log`: relative */
     uint64_t squares;    /* errors squared, in units of (tolerance / 2^10)^2, rounded up */
 } floe_interp_found;
 
@@ -56,14 +50,14 @@ typedef struct floe_interp_job {
     void *records;         /* of the whole step; those of points that do not exist are 0 */
     floe_interp_view fine; /* decode: the result, where data is not NULL. encode: the same */
     floe_interp_box box;   /* points of it that are wanted; fine.data is of point box.lo */
-    floe_interp_domain domain;
-    bool last; /* fine is the field itself: decode leaves the domain. encode: original is the field, else it is clean */
+    bool log;              /* lattices hold log2 of the magnitudes; signs, and 0, are stored apart */
+    bool last; /* fine is the field itself: decode leaves logarithms. encode: original is the field, else it is clean */
 
     /* encode alone */
     floe_interp_view original;
     floe_interp_view values; /* of the field, of which unit[] lie from one point of fine to the next */
     uint64_t unit[FLOE_INTERP_RANK], field[FLOE_INTERP_RANK]; /* field: its extent */
-    double tolerance; /* what an error, as computed, may be: absolute or, LOG, relative */
+    double tolerance; /* what an error, as computed, may be: absolute or, with `log`, relative */
     uint64_t fill;
     bool squares;
     uint64_t *
@@ -95,8 +89,8 @@ typedef struct floe_interp_ops {
     /* Values of the coarsest lattice, which is the step's fine one: those that are NaN become the one before, or the first, or 0. Then found
      * and apart as for a tile, by job->original. */
     void (*anchors)(const floe_interp_job *job, void *values, floe_interp_found *found);
-    /* Wanted points, of which there are some, out of the domain, from a lattice; values: of point job->box.lo, and from one point to the
-     * next. */
+    /* The values of wanted points, of which there are some, from those of a lattice. values: of point job->box.lo, with the strides from one
+     * point to the next. */
     void (*leave)(const floe_interp_job *job, const floe_interp_view *values);
 } floe_interp_ops;
 

@@ -79,7 +79,7 @@ FLOE_INLINE void gather(const floe_real *restrict from, int64_t step, uint32_t n
 static void take_in(const floe_interp_job *job, floe_real *f, uint32_t n)
 {
     const floe_uint fill = (floe_uint)job->fill;
-    if (job->domain == FLOE_INTERP_LOG)
+    if (job->log)
         for (uint32_t i = 0; i < n; i++)
             f[i] = FLOE_R(floe_interp_log)(f[i], fill);
     else
@@ -285,7 +285,7 @@ static void check_relative(const check *c, const floe_real *f, const floe_real *
 
 static void check_row(const check *c, const floe_real *f, const floe_real *r, floe_interp_found *found)
 {
-    if (c->job->domain == FLOE_INTERP_LOG)
+    if (c->job->log)
         check_relative(c, f, r, found);
     else
         check_absolute(c, f, r, found);
@@ -375,7 +375,7 @@ static void put_row(const floe_interp_job *job, const uint64_t *point, floe_real
     const int64_t step = job->fine.stride[3];
     floe_real *to = (floe_real *)job->fine.data + at + (int64_t)(begin - job->box.lo[3]) * step;
     v += begin - point[3];
-    if (job->last && job->domain == FLOE_INTERP_LOG)
+    if (job->last && job->log)
         for (uint64_t i = 0; i < end - begin; i++)
             v[i] = FLOE_R(floe_interp_exp)(v[i]);
     if (step == 1)
@@ -526,7 +526,7 @@ static void leave(const floe_interp_job *job, const floe_interp_view *values)
         floe_real *to = (floe_real *)job->fine.data + floe_interp_view_at(&job->fine, point);
         for (int64_t i = 0; i < (int64_t)(hi[3] - lo[3]); i++) {
             const floe_real v = from[i * values->stride[3]];
-            to[i * job->fine.stride[3]] = job->domain == FLOE_INTERP_LOG ? FLOE_R(floe_interp_exp)(v) : v;
+            to[i * job->fine.stride[3]] = job->log ? FLOE_R(floe_interp_exp)(v) : v;
         }
     } while (floe_interp_next_point(rows, point));
 }

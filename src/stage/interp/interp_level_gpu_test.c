@@ -148,7 +148,7 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
     fill(s, &original, s->fine, near, seed + 1, every);
     floe_interp_job job = {
         .step = &step, .coarse = coarse.host, .records = records.host, .last = s->last, .tolerance = 0.0049};
-    job.domain = s->log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.log = s->log;
     job.fine = floe_interp_view_lattice(fine.host, s->fine);
     job.original = job.values = floe_interp_view_lattice(original.host, s->fine);
     job.apart = apart.host;
