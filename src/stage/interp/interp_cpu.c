@@ -101,16 +101,21 @@ static void load_original(const floe_interp_job *job, const uint64_t *point, uin
 
 /* ---- prediction -------------------------------------------------------------------------------------------------------- */
 
+/* A function of its own: with the loop in its caller, decoding took 1 % more instructions. */
+FLOE_INLINE void predict_run(weights w, const floe_real *before, const floe_real *here, const floe_real *after,
+                             const floe_real *beyond, uint32_t n, floe_real *restrict p)
+{
+    for (uint32_t i = 0; i < n; i++)
+        p[i] = FLOE_R(floe_interp_predict)(w, before[i], here[i], after[i], beyond[i]);
+}
+
 /* Cells first .. first + n of axis, all with the weights of cell g. A neighbour without weight is read as the point itself. */
-static void predict_alike(const tile *t, uint32_t axis, uint64_t g, const floe_real *s, uint32_t n,
-                          floe_real *restrict p)
+static void predict_alike(const tile *t, uint32_t axis, uint64_t g, const floe_real *s, uint32_t n, floe_real *p)
 {
     const weights w = FLOE_R(floe_interp_weights_at)(t->step->predictor, g, t->step->coarse[axis]);
     const uint64_t stride = t->stride[axis];
-    const floe_real *before = w.before != 0 ? s - stride : s, *after = w.after != 0 ? s + stride : s,
-                    *beyond = w.beyond != 0 ? s + 2 * stride : s;
-    for (uint32_t i = 0; i < n; i++)
-        p[i] = FLOE_R(floe_interp_predict)(w, before[i], s[i], after[i], beyond[i]);
+    predict_run(w, w.before != 0 ? s - stride : s, s, w.after != 0 ? s + stride : s, w.beyond != 0 ? s + 2 * stride : s,
+                n, p);
 }
 
 static void predict_row(const tile *t, const row *r, uint32_t place, floe_real *p)
