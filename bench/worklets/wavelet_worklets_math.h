@@ -10,7 +10,7 @@
 
 /* Pairs of a tile, and lines side by side: of the last axis and of the others, on a GPU and on threads. */
 enum {
-    FLOE_WORKLET_GPU_ALONG = 2, /* loads of a warp are side by side then */
+    FLOE_WORKLET_GPU_ALONG = 4, /* fewer load more points twice, more leave a warp's loads too far apart */
     FLOE_WORKLET_GPU_ACROSS = 16,
     FLOE_WORKLET_CPU_PAIRS = 64,
     FLOE_WORKLET_CPU_WIDTH = 16
