@@ -236,7 +236,7 @@ static void estimate_take(const floe_codec_boxes *boxes, floe_interp_trials_job 
 size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes)
 {
     floe_arena plan = floe_arena_plan();
-    floe_interp_trials_job trials;
+    floe_interp_trials_job trials = {.steps = NULL};
     uint32_t *status;
     estimate_take(boxes, &trials, &status, &plan);
     return plan.used;
@@ -247,7 +247,7 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
-    floe_interp_trials_job trials;
+    floe_interp_trials_job trials = {.steps = NULL};
     const uint32_t ok = FLOE_OK;
     floe_interp_gpu_tuning t = {.params = boxes->params, .trials = &trials, .stream = stream};
     trying run;
