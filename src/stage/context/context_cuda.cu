@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         if (i >= job.ngrids)
             break;
         const floe_context_dev_grid &g = job.grids[i];
-        const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
+        const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = parts_of(g);
         const uint32_t ncounts = FLOE_CONTEXT_VALUES_AT + floe_context_values(&g.spec) * FLOE_CONTEXT_STRIDE;
         for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
             counts[k] = 0;
@@ -305,12 +305,17 @@ FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
     }
 }
 
-/* Fills the slots of a table, a multiple of 512: each symbol that occurs is put where its span begins, then every slot takes the last symbol
- * at or below it. A lane has 16 slots side by side. By a warp. */
+enum { SLOTS_A_LANE = 16 /* side by side: four words */ };
+static_assert((1 << FLOE_CONTEXT_VALUE_BITS) % (SLOTS_A_LANE * FLOE_WARP) == 0 &&
+                  (1 << FLOE_CONTEXT_MASK_BITS) % (SLOTS_A_LANE * FLOE_WARP) == 0,
+              "slots_of needs all lanes to the end");
+
+/* Fills the slots of a table: each symbol that occurs is put where its span begins, then every slot takes the last symbol at or below it.
+ * By a warp. */
 FLOE_DEV void slots_of(const uint32_t *spans, uint32_t nsymbols, uint32_t nslots, uint8_t *slots)
 {
     const uint32_t lane = floe_lane();
-    for (uint32_t first = 16 * lane; first < nslots; first += 16 * FLOE_WARP)
+    for (uint32_t first = SLOTS_A_LANE * lane; first < nslots; first += SLOTS_A_LANE * FLOE_WARP)
         *(uint4 *)(slots + first) = make_uint4(0, 0, 0, 0);
     __syncwarp();
     for (uint32_t i = lane; i < nsymbols; i += FLOE_WARP)
@@ -318,7 +323,7 @@ FLOE_DEV void slots_of(const uint32_t *spans, uint32_t nsymbols, uint32_t nslots
             slots[spans[i] >> 16] = (uint8_t)i;
     __syncwarp();
     uint32_t below = 0; /* the last symbol of the lanes below, which later ones exceed */
-    for (uint32_t first = 16 * lane; first < nslots; first += 16 * FLOE_WARP) {
+    for (uint32_t first = SLOTS_A_LANE * lane; first < nslots; first += SLOTS_A_LANE * FLOE_WARP) {
         const uint4 begins = *(const uint4 *)(slots + first);
         uint32_t words[] = {begins.x, begins.y, begins.z, begins.w}, last = 0;
 #pragma unroll
@@ -330,7 +335,7 @@ FLOE_DEV void slots_of(const uint32_t *spans, uint32_t nsymbols, uint32_t nslots
         const uint32_t highest = __shfl_sync(FLOE_ALL_LANES, last, some ? (int)floe_top_bit(some) : 0);
         below = some ? highest : below;
 #pragma unroll
-        for (uint32_t i = 0; i < 16; i++) {
+        for (uint32_t i = 0; i < SLOTS_A_LANE; i++) {
             const uint32_t shift = 8 * (i % 4), begin = words[i / 4] >> shift & 255;
             symbol = begin ? begin : symbol;
             words[i / 4] |= symbol << shift;

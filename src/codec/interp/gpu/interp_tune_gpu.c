@@ -23,7 +23,7 @@ enum {
 void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, size_t size, floe_arena *a)
 {
     const uint64_t n = floe_min64(ncells, MOST_CELLS), levels = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS;
-    t->scratch_nbytes = TRIALS_AT_ONCE * (n * (size + 4) + BESIDES);
+    *t = (floe_interp_trials_job){.scratch_nbytes = TRIALS_AT_ONCE * (n * (size + 4) + BESIDES)};
     t->scratch = floe_arena_take(a, t->scratch_nbytes, 1);
     t->steps = floe_arena_take(a, MOST_STEPS, sizeof *t->steps);
     t->found = floe_arena_take(a, 1, sizeof *t->found);
@@ -236,7 +236,7 @@ static void estimate_take(const floe_codec_boxes *boxes, floe_interp_trials_job 
 size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes)
 {
     floe_arena plan = floe_arena_plan();
-    floe_interp_trials_job trials = {.steps = NULL};
+    floe_interp_trials_job trials;
     uint32_t *status;
     estimate_take(boxes, &trials, &status, &plan);
     return plan.used;
@@ -247,7 +247,7 @@ floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
-    floe_interp_trials_job trials = {.steps = NULL};
+    floe_interp_trials_job trials;
     const uint32_t ok = FLOE_OK;
     floe_interp_gpu_tuning t = {.params = boxes->params, .trials = &trials, .stream = stream};
     trying run;

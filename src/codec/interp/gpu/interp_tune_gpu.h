@@ -13,6 +13,7 @@ typedef struct floe_interp_gpu_tuning {
     void *stream;
 } floe_interp_gpu_tuning;
 
+/* Begins *t: its memory is taken, all else is 0. */
 void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, size_t size, floe_arena *a);
 /* chunk: its plan, and whether it is of logarithms. */
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_interp_view *values,
