@@ -9,6 +9,7 @@
  * wait:   floe_compress or floe_decompress by the clock on the wall, which waits and brings the size to the host
  * floor:  bytes that must move (the field and the stream, once each) over the bandwidth of a copy in the same run
  * All are medians. Each case is checked: the stream equals the CPU's, byte for byte, and so do the decoded values.
+ * region: floe_decompress_region, a box in the middle of 1 % of the values, in milliseconds
  * levels: floe_decompress_level, every 2nd, 4th and 8th point of each axis, in milliseconds: of codecs that have levels
  * host:   floe_compress and floe_decompress of pinned host memory through the GPU, beside plain copies of the field
  */
@@ -244,22 +245,33 @@ static void decompress_wait(void *arg)
     FL(d->gpu, floe_decompress(d->gpu, d->c->host ? d->stream : d->dev_stream, d->stream_nbytes, &out));
 }
 
-/* Level d->level, to the front of the field's own memory. */
-static floe_field level_of(const bench_data *d, void *data, floe_place place)
+/* A part of the field: level d->level, or, if that is 0, a box in its middle of 1 % of its values. It goes to the front of the field's own memory. */
+static floe_field part_of(const bench_data *d, void *data, floe_place place, uint64_t lo[FLOE_MAX_RANK],
+                          uint64_t hi[FLOE_MAX_RANK])
 {
     floe_field out = d->field;
-    for (uint32_t i = 0; i < out.rank; i++)
-        out.shape[i] = ((out.shape[i] - 1) >> d->level) + 1;
+    for (uint32_t i = 0; i < out.rank; i++) {
+        const uint64_t n = out.shape[i], wide = (uint64_t)ceil((double)n * pow(0.01, 1.0 / out.rank));
+        lo[i] = (n - wide) / 2;
+        hi[i] = lo[i] + wide;
+        out.shape[i] = d->level ? ((n - 1) >> d->level) + 1 : wide;
+    }
     memset(out.stride, 0, sizeof out.stride);
     out.data = data;
     out.place = place;
     return out;
 }
-static void level_wait(void *arg)
+static void decompress_part(const bench_data *d, floe_ctx *ctx, const void *stream, void *data, floe_place place)
 {
-    bench_data *d = arg;
-    floe_field out = level_of(d, d->dev_values, FLOE_DEVICE);
-    FL(d->gpu, floe_decompress_level(d->gpu, d->dev_stream, d->stream_nbytes, d->level, &out));
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    floe_field out = part_of(d, data, place, lo, hi);
+    FL(ctx, d->level ? floe_decompress_level(ctx, stream, d->stream_nbytes, d->level, &out)
+                     : floe_decompress_region(ctx, stream, d->stream_nbytes, lo, hi, &out));
+}
+static void part_wait(void *arg)
+{
+    const bench_data *d = arg;
+    decompress_part(d, d->gpu, d->dev_stream, d->dev_values, FLOE_DEVICE);
 }
 
 static double time_events(bench_data *d, call_fn call)
@@ -335,31 +347,34 @@ static const char *checked(bench_data *d)
     return same && right ? "" : same ? "  VALUES DIFFER" : "  STREAM DIFFERS";
 }
 
-/* After checked: the stream is the CPU's. Whether the values of a level are is added to failed. */
-static void print_level(bench_data *d, void *expected, bool *failed)
+/* After checked: the stream is the CPU's. Whether the values of a part are is added to failed. */
+static void print_part(bench_data *d, void *expected, bool *failed)
 {
-    floe_field out = level_of(d, expected, FLOE_HOST);
-    const double t = time_wall(d, level_wait);
-    uint64_t n;
-    FL(d->cpu, floe_decompress_level(d->cpu, d->stream, d->stream_nbytes, d->level, &out));
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], n;
+    const floe_field out = part_of(d, expected, FLOE_HOST, lo, hi);
+    const double t = time_wall(d, part_wait);
+    decompress_part(d, d->cpu, d->stream, expected, FLOE_HOST);
     if (floe_field_nelems(&out, &n) != FLOE_OK)
-        DIE("no level");
+        DIE("no values in a part");
     n *= floe_dtype_size(out.dtype);
     CU(cudaMemcpy(d->decoded, d->dev_values, n, cudaMemcpyDeviceToHost));
-    const bool same = memcmp(out.data, d->decoded, n) == 0;
-    printf(" %.2f%s", 1e3 * t, same ? "" : " LEVEL DIFFERS");
+    const bool same = memcmp(expected, d->decoded, n) == 0;
+    printf(" %.2f%s", 1e3 * t, same ? "" : " VALUES DIFFER");
     *failed |= !same;
 }
 
-static void print_levels(bench_data *d, bool *failed)
+static void print_parts(bench_data *d, bool *failed)
 {
     floe_info info = {.size = sizeof info};
     void *expected = malloc(d->raw);
     if (floe_stream_info(d->stream, d->stream_nbytes, &info, NULL) != FLOE_OK || !expected)
         DIE("no stream, or out of memory");
+    printf("  region, ms");
+    d->level = 0;
+    print_part(d, expected, failed);
     printf("%s", info.levels ? "  levels, ms" : "");
     for (d->level = 1; d->level <= info.levels && d->level <= 3; d->level++)
-        print_level(d, expected, failed);
+        print_part(d, expected, failed);
     free(expected);
 }
 
@@ -413,7 +428,7 @@ static bool run_device(bench_data *d)
         print_speeds(d, t[k], floor);
     const double saved = (double)d->raw - (double)d->stream_nbytes; /* what a slower link than that gains from */
     printf(" | %5.0f%s", 1e-9 * (saved > 0 ? saved : 0) / (t[0][0] + t[1][0]), verdict);
-    print_levels(d, &failed);
+    print_parts(d, &failed);
     puts("");
     return !failed;
 }

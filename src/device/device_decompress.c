@@ -190,14 +190,18 @@ typedef struct waiting_call {
     bool on_device; /* src */
 } waiting_call;
 
-/* A stream of many small chunks can need thousands of times its size: it is left to the CPU, which takes them one by one. */
+/* A stream of many small chunks can need thousands of times its size: it is left to the CPU, which takes them one by one. Of a box or a
+ * level the GPU decodes more than these values. What the header says of the field counts as far as a stream of that size may hold it. */
 static bool needs_too_much(decompression *d, const waiting_call *call)
 {
-    enum { TIMES = 32, BESIDES = 1 << 29 };
+    enum { TIMES = 32, BESIDES = 1 << 29, RATIO = 1 << 12 };
     floe_arena plan = floe_arena_plan();
     take_all(d, &plan);
-    const uint64_t out_nbytes = floe_extent_nbytes(call->out->dtype, call->out->rank, call->out->shape);
-    return plan.overflow || (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + out_nbytes);
+    const uint64_t out_nbytes = floe_extent_nbytes(call->out->dtype, call->out->rank, call->out->shape),
+                   field_nbytes = floe_extent_nbytes(d->decode.dtype, d->decode.rank, d->decode.shape),
+                   held = floe_min64(field_nbytes, call->nbytes * RATIO);
+    return plan.overflow ||
+           (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + floe_max64(out_nbytes, held));
 }
 
 static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *call, floe_device_report *report)

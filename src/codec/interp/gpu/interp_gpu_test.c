@@ -251,6 +251,56 @@ static void bytes_and_values(void **unused)
     }
 }
 
+/* The sum of a wave along each axis. */
+static float *waves_of(const sample *s)
+{
+    const uint64_t n = s->shape[0];
+    float *wave = malloc(n * sizeof *wave), *values = malloc(nelems_of(s) * sizeof *values);
+    for (uint64_t i = 0; i < n; i++)
+        wave[i] = (float)sin((double)i * 0.11);
+    for (uint64_t i = 0; i < nelems_of(s); i++)
+        values[i] = wave[i / n / n] + wave[i / n % n] + wave[i % n];
+    free(wave);
+    return values;
+}
+
+/* However small the stream and a box of its field are: the GPU decodes that box, which takes memory for the whole field. */
+static void box_of_a_large_field(void **unused)
+{
+    (void)unused;
+    static const char *const codecs[] = {"codec=interp rel=1e-2", "codec=wavelet rel=1e-2"};
+    const sample s = {FLOE_F32, SMOOTH, 3, {448, 448, 448}, ""};
+    const uint64_t lo[] = {200, 0, 320}, hi[] = {230, 25, 360}, extent[] = {30, 25, 40};
+    static float got[30 * 25 * 40], wanted[30 * 25 * 40];
+    if (is_small())
+        skip(); /* emulated, it would take hours */
+    float *values = waves_of(&s);
+    device_field d = device_of(&s, values, false);
+    for (size_t k = 0; k < HOSTILE_COUNT(codecs); k++) {
+        decode_call alone = {.lo = lo, .hi = hi, .out = floe_field_of(d.data, s.dtype, s.rank, extent)};
+        floe_field out = floe_field_of(wanted, s.dtype, s.rank, extent);
+        floe_params p;
+        uint8_t *stream, *host;
+        CU(cudaMemcpy(d.data, values, d.nbytes, cudaMemcpyHostToDevice));
+        assert_int_equal(floe_params_parse(&p, codecs[k], NULL), FLOE_OK);
+        CU(cudaMalloc((void **)&stream, d.nbytes));
+        assert_int_equal(floe_compress(gpu, &d.field, &p, stream, d.nbytes, &alone.nbytes), FLOE_OK);
+        host = malloc(alone.nbytes);
+        CU(cudaMemcpy(host, stream, alone.nbytes, cudaMemcpyDeviceToHost));
+        assert_int_equal(floe_decompress_region(cpu, host, alone.nbytes, lo, hi, &out), FLOE_OK);
+        alone.stream = stream;
+        alone.out.place = FLOE_DEVICE;
+        assert_int_equal(floe_ctx_run(gpu, decode_alone, &alone), FLOE_OK);
+        assert_true(alone.decided);
+        CU(cudaMemcpy(got, d.data, sizeof got, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, wanted, sizeof got);
+        CU(cudaFree(stream));
+        free(host);
+    }
+    CU(cudaFree(d.data));
+    free(values);
+}
+
 /* Calls that do not wait report it. */
 static void waits(void **unused)
 {
@@ -268,6 +318,7 @@ static void waits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_and_values), cmocka_unit_test(waits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_and_values), cmocka_unit_test(box_of_a_large_field),
+                                       cmocka_unit_test(waits)};
     return cmocka_run_group_tests(tests, report_open, report_close);
 }
