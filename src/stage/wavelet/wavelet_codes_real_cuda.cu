@@ -26,19 +26,22 @@ struct step_codes {
     uint8_t *records;
     unsigned long long *largest;
     floe_wavelet_means *means;
-    uint32_t block;                       /* its first block */
-    uint32_t nrows, ncells;               /* rows that have details, and cells that have records */
-    uint32_t length, lanes, ntasks;       /* cells of a row; lanes of a task, which do EACH cells; tasks of all rows */
-    floe_divisor pieces, planes, rows;    /* tasks of a row; rows of the two axes before it, and of the one before it */
-    uint32_t coarse[FLOE_INTERP_RANK];    /* means along each axis */
-    uint32_t stride[FLOE_INTERP_RANK];    /* from a mean to the next, in the array */
-    uint32_t nclasses, width;             /* width: bytes of a code */
+    uint32_t block;                     /* its first block */
+    uint32_t nrows, ncells;             /* rows that have details, and cells that have records */
+    uint32_t length, ntasks;            /* cells of a row; tasks of all rows */
+    uint8_t lanes;                      /* of a task, which do EACH cells */
+    uint8_t nclasses, width, nbands;    /* width: bytes of a code */
+    uint8_t axis[FLOE_INTERP_AXES];     /* of the step */
+    uint32_t lo[FLOE_INTERP_RANK], end; /* the first cell that is done along each axis; behind the last one of a row */
+    floe_divisor pieces, planes, rows;  /* tasks of a row; rows of the two axes before it, and of the one before it */
+    uint32_t coarse[FLOE_INTERP_RANK];  /* means along each axis */
+    uint32_t stride[FLOE_INTERP_RANK];  /* from a mean to the next, in the array */
     uint32_t offset[FLOE_INTERP_CLASSES]; /* from a mean to each class's detail, in the array */
-    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
-    uint32_t last;                                           /* details along the array's last axis */
+    uint32_t odds[FLOE_INTERP_AXES];      /* details along each axis of the step */
+    uint32_t last;                        /* details along the array's last axis */
     int32_t shift[FLOE_WAVELET_SHIFTS];
-    uint32_t nbands, begin[FLOE_WAVELET_DEV_BANDS];
-    uint32_t table; /* where its quantization steps begin in those of the launch */
+    uint32_t begin[FLOE_WAVELET_DEV_BANDS]; /* of bands */
+    uint32_t table;                         /* where its quantization steps begin in those of the launch */
 };
 
 /* A launch. */
@@ -97,11 +100,12 @@ FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
     uint32_t row = number, has = 0;
     const uint32_t piece = floe_divide(&row, &s.pieces);
     uint32_t box = row, z = floe_divide(&box, &s.planes);
-    const uint32_t y = floe_divide(&z, &s.rows), point[] = {box, z, y};
+    const uint32_t y = floe_divide(&z, &s.rows), point[] = {box + s.lo[0], z + s.lo[1], y + s.lo[2]};
     t.index = row * s.length;
-    t.first = piece * EACH * s.lanes + threadIdx.x % s.lanes;
+    t.first = s.lo[3] + piece * EACH * s.lanes + threadIdx.x % s.lanes;
     if (row >= s.nrows)
         return t;
+    t.index = ((point[0] * s.coarse[1] + point[1]) * s.coarse[2] + point[2]) * s.length;
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK - 1; a++)
         t.at += point[a] * s.stride[a];
@@ -146,7 +150,7 @@ struct cell {
 FLOE_DEV cell cell_of(const step_codes &s, const task &t, uint32_t e, bool &there)
 {
     const uint32_t x = t.first + e * s.lanes;
-    there = x < s.length && t.index + x < s.ncells;
+    there = x < s.end && t.index + x < s.ncells;
     return {t.at + x * s.stride[FLOE_INTERP_RANK - 1], x >= s.coarse[FLOE_INTERP_RANK - 1] ? 0
                                                        : x < s.last                        ? t.with_last
                                                                                            : t.without_last};
@@ -380,17 +384,26 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.largest = c.largest;
     k.means = c.means;
     k.length = (uint32_t)(row * 8 >> s.naxes);
-    for (k.lanes = 1; k.lanes < FLOE_WARP && k.lanes * EACH < k.length;)
-        k.lanes *= 2;
-    k.pieces = floe_divisor_of((uint32_t)floe_ceil_div(k.length, EACH * k.lanes));
-    k.planes = floe_divisor_of((uint32_t)(s.coarse[1] * s.coarse[2]));
-    k.rows = floe_divisor_of((uint32_t)s.coarse[2]);
-    k.nrows = (uint32_t)s.coarse[0] * k.planes.by;
-    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
-    k.ntasks = (uint32_t)floe_ceil_div(k.ncells, k.length) * k.pieces.by;
-    k.nclasses = 1u << s.naxes;
-    k.width = s.width;
-    k.nbands = c.nbands;
+    floe_interp_box cells = {{0, 0, 0, 0}, {s.coarse[0], s.coarse[1], s.coarse[2], k.length}};
+    if (c.cells)
+        cells = *c.cells;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        k.lo[a] = (uint32_t)cells.lo[a];
+    k.end = (uint32_t)cells.hi[3];
+    uint32_t lanes = 1;
+    while (lanes < FLOE_WARP && lanes * EACH < k.end - k.lo[3])
+        lanes *= 2;
+    k.lanes = (uint8_t)lanes;
+    k.pieces = floe_divisor_of((uint32_t)floe_ceil_div(k.end - k.lo[3], EACH * lanes));
+    k.planes = floe_divisor_of((uint32_t)((cells.hi[1] - cells.lo[1]) * (cells.hi[2] - cells.lo[2])));
+    k.rows = floe_divisor_of((uint32_t)(cells.hi[2] - cells.lo[2]));
+    k.nrows = (uint32_t)(cells.hi[0] - cells.lo[0]) * k.planes.by;
+    k.ncells =
+        all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * (uint32_t)(s.coarse[0] * s.coarse[1] * s.coarse[2]);
+    k.ntasks = (all ? (uint32_t)floe_ceil_div(k.ncells, k.length) : k.nrows) * k.pieces.by;
+    k.nclasses = (uint8_t)(1u << s.naxes);
+    k.width = (uint8_t)s.width;
+    k.nbands = (uint8_t)c.nbands;
     for (uint32_t b = 0; b < c.nbands; b++)
         k.begin[b] = (uint32_t)c.begin[b];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
@@ -399,7 +412,7 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     }
     for (uint32_t i = 0; i < s.naxes; i++) {
         const uint32_t a = s.axis[i], to_odd = k.stride[a] * (c.in_place ? 1 : k.coarse[a]);
-        k.axis[i] = a;
+        k.axis[i] = (uint8_t)a;
         k.odds[i] = (uint32_t)s.fine[a] - k.coarse[a];
         k.last = a == FLOE_INTERP_RANK - 1 ? k.odds[i] : k.last;
         k.stride[a] *= c.in_place ? 2 : 1;

@@ -32,6 +32,7 @@ typedef struct floe_wavelet_dev_lift {
     bool inverse;
     const void *first; /* forward: the first pass reads this, less center; NULL: it reads the buffer */
     double center;
+    const floe_interp_box *wanted; /* inverse: the points that must be right, of those before the pass; NULL: all */
     const uint32_t *status;
 } floe_wavelet_dev_lift;
 /* The number of the pass that does the step's k-th axis, counted from its first axis on; and how many passes there are. */
@@ -97,6 +98,7 @@ typedef struct floe_wavelet_dev_codes {
         largest; /* the largest magnitude in steps, as the pattern of a double. Encode adds to it how many codes were cut */
     floe_wavelet_means *means; /* encode adds to it. decode takes its shifts from it; NULL: from `shift` */
     int32_t shift[FLOE_WAVELET_SHIFTS];
+    const floe_interp_box *cells; /* decode: only these, where points are not in their places; NULL: all */
     const uint32_t *status;
 } floe_wavelet_dev_codes;
 int floe_wavelet_largest_f32(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);

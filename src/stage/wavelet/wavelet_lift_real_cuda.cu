@@ -49,10 +49,12 @@ struct pass {
     const uint32_t *status;
     line march, row; /* row: along the last axis, where each lane has a pair */
     uint32_t nothers, extent[3],
-        stride[3];             /* the other axes, slowest first: there is a march for each of their points */
-    uint32_t nstrips, width;   /* a row is cut into strips; width: lanes that have one */
-    uint32_t nsegments, pairs; /* a march is cut into segments of so many pairs */
-    bool paired;               /* two points side by side are aligned, and move together */
+        stride[3];                       /* the other axes, slowest first: there is a march for each of their points */
+    uint32_t nstrips, strip, last_strip; /* a row is cut into strips: how many are done, from number `strip` on */
+    uint32_t width;                      /* lanes that have a strip */
+    uint32_t nsegments, pairs;           /* a march is cut into segments of so many pairs */
+    uint32_t begin, end;                 /* pairs of the march that are done */
+    bool paired;                         /* two points side by side are aligned, and move together */
 };
 
 /* What a thread works on: a line of the march, or a pair of each row. */
@@ -79,11 +81,11 @@ template <class W> FLOE_DEV lanes lanes_of_row(const pass &p)
     constexpr int32_t HALO = W::FLOW.around;
     /* by a shuffle, so that the compiler sees that it is the same for all lanes */
     const uint32_t warp = blockIdx.x * WARPS + __shfl_sync(FLOE_ALL_LANES, threadIdx.x / FLOE_WARP, 0),
-                   strip = warp % p.nstrips, *count = p.row.count,
+                   strip = p.strip + warp % p.nstrips, *count = p.row.count,
                    other = warp / p.nstrips / p.nsegments * (FLOE_WARP / p.width) + floe_lane() / p.width,
                    place = place_of(p, min(other, p.nothers - 1));
     const int32_t lane = (int32_t)(floe_lane() % p.width);
-    const bool first = strip == 0, last = strip == p.nstrips - 1;
+    const bool first = strip == 0, last = strip == p.last_strip;
     lanes l = {};
     l.segment = warp / p.nstrips % p.nsegments;
     l.pair = strip * (FLOE_WARP - 2 * HALO) + (uint32_t)lane;
@@ -396,8 +398,8 @@ __global__ void __launch_bounds__(THREADS, LANES ? BLOCKS_OF_ROWS : BLOCKS_OF_CO
     if (!LANES && !l.own[0])
         return;
     M m = {};
-    const int32_t first = (int32_t)(l.segment * p.pairs), outer = (int32_t)p.march.count[1] - AHEAD,
-                  end = min(first + (int32_t)p.pairs, (int32_t)p.march.count[0]) + M::LAG,
+    const int32_t first = (int32_t)(p.begin + l.segment * p.pairs), outer = (int32_t)p.march.count[1] - AHEAD,
+                  end = min(first + (int32_t)p.pairs, (int32_t)p.end) + M::LAG,
                   inner = MARCH ? M::LAG + FLOE_WAVELET_TAPS / 2 : 0;
     int32_t pair = first - M::AROUND;
 #pragma unroll
@@ -463,7 +465,7 @@ uint32_t longest(const uint64_t n[FLOE_INTERP_RANK])
     return axis;
 }
 
-pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
+pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at, const floe_interp_box &box)
 {
     pass p = {};
     const uint32_t march = along.march < FLOE_INTERP_RANK ? along.march : longest(l.step.fine);
@@ -477,13 +479,17 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
     p.march = line_of(l, march, stride);
     if (along.row < FLOE_INTERP_RANK)
         p.row = line_of(l, along.row, stride);
+    p.begin = (uint32_t)box.lo[march] / 2;
+    p.end = (uint32_t)floe_ceil_div(box.hi[march], 2);
     p.nothers = p.extent[0] = p.extent[1] = p.extent[2] = 1;
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
         if (a == march || a == along.row)
             continue;
         other--;
-        p.extent[other] = (uint32_t)l.step.fine[a];
+        p.extent[other] = (uint32_t)(box.hi[a] - box.lo[a]);
         p.stride[other] = stride[a];
+        p.from += box.lo[a] * stride[a];
+        p.to += box.lo[a] * stride[a];
         p.nothers *= p.extent[other];
     }
     p.paired =
@@ -491,23 +497,28 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
     return p;
 }
 
-/* Short rows share a warp. */
-template <class W> void deal_rows(pass *p)
+/* Of strips of these pairs of a row those that have pairs begin .. end - 1. Short rows share a warp. */
+template <class W> void deal_rows(pass *p, uint32_t begin, uint32_t end)
 {
-    const uint32_t halo = 2 * W::FLOW.around, nevens = p->row.count[0];
+    const uint32_t around = W::FLOW.around, own = FLOE_WARP - 2 * around, nevens = p->row.count[0];
+    const auto strip_of = [&](uint32_t pair) { return pair < around ? 0 : min((pair - around) / own, p->last_strip); };
     for (p->width = 1; p->width < FLOE_WARP && p->width < nevens;)
         p->width *= 2;
-    p->nstrips = nevens <= FLOE_WARP ? 1 : (uint32_t)floe_ceil_div(nevens - halo, FLOE_WARP - halo);
+    p->last_strip = nevens <= FLOE_WARP ? 0 : (uint32_t)floe_ceil_div(nevens - 2 * around, own) - 1;
+    p->strip = strip_of(begin);
+    p->nstrips = strip_of(end - 1) + 1 - p->strip;
 }
 
-template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH> void launch(pass p, cudaStream_t stream)
+template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH>
+void launch(pass p, const floe_interp_box &box, cudaStream_t stream)
 {
     using W = way<BANK, INVERSE>;
     if (LANES)
-        deal_rows<W>(&p);
+        deal_rows<W>(&p, (uint32_t)box.lo[FLOE_INTERP_RANK - 1] / 2,
+                     (uint32_t)floe_ceil_div(box.hi[FLOE_INTERP_RANK - 1], 2));
     const uint64_t groups = LANES ? floe_ceil_div(p.nothers, FLOE_WARP / p.width) * p.nstrips
                                   : floe_ceil_div(p.nothers, THREADS) * WARPS,
-                   pairs = p.march.count[0], wanted = BUSY * (uint64_t)floe_gpu_limits_cuda().processors / groups,
+                   pairs = p.end - p.begin, wanted = BUSY * (uint64_t)floe_gpu_limits_cuda().processors / groups,
                    nsegments = floe_max64(floe_min64(wanted, pairs / LEAST_PAIRS), floe_ceil_div(pairs, MOST_PAIRS));
     p.pairs = (uint32_t)floe_ceil_div(pairs, nsegments);
     p.nsegments = (uint32_t)floe_ceil_div(pairs, p.pairs);
@@ -516,26 +527,28 @@ template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH> void launch(pass 
 }
 
 template <uint32_t BANK, bool INVERSE>
-void launch_along(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream)
+void launch_along(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box, cudaStream_t stream)
 {
-    const pass p = pass_of(l, a, at);
+    const pass p = pass_of(l, a, at, box);
     if (a.row == FLOE_INTERP_RANK)
-        launch<BANK, INVERSE, false, true>(p, stream);
+        launch<BANK, INVERSE, false, true>(p, box, stream);
     else if (a.march == FLOE_INTERP_RANK)
-        launch<BANK, INVERSE, true, false>(p, stream);
+        launch<BANK, INVERSE, true, false>(p, box, stream);
     else
-        launch<BANK, INVERSE, true, true>(p, stream);
+        launch<BANK, INVERSE, true, true>(p, box, stream);
 }
 
-template <uint32_t BANK> void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream)
+template <uint32_t BANK>
+void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box, cudaStream_t stream)
 {
     if (l.inverse)
-        launch_along<BANK, true>(l, a, at, stream);
+        launch_along<BANK, true>(l, a, at, box, stream);
     else
-        launch_along<BANK, false>(l, a, at, stream);
+        launch_along<BANK, false>(l, a, at, box, stream);
 }
 
-using launcher = void(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream);
+using launcher = void(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box,
+                      cudaStream_t stream);
 launcher *const launchers[FLOE_WAVELET_BANKS] = {launch_bank<0>, launch_bank<1>, launch_bank<2>, launch_bank<3>,
                                                  launch_bank<4>, launch_bank<5>, launch_bank<6>, launch_bank<7>};
 
@@ -549,10 +562,21 @@ int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void
     floe_wavelet_dev_lift pass = *l;
     for (uint32_t i = 0; i < npasses; i++, *at = !*at, pass.first = NULL) {
         axes a = {FLOE_INTERP_RANK, FLOE_INTERP_RANK};
-        for (uint32_t k = 0; k < s->naxes; k++)
-            if (floe_wavelet_dev_pass(s, k) == (l->inverse ? i : npasses - 1 - i))
-                (s->axis[k] == FLOE_INTERP_RANK - 1 ? a.row : a.march) = s->axis[k];
-        launchers[l->bank](pass, a, *at, (cudaStream_t)stream);
+        floe_interp_box box = {{0, 0, 0, 0}, {s->fine[0], s->fine[1], s->fine[2], s->fine[3]}};
+        for (uint32_t along = 0; along < FLOE_INTERP_RANK && l->wanted; along++) {
+            box.lo[along] = l->wanted->lo[along];
+            box.hi[along] = floe_min64(l->wanted->hi[along], s->fine[along]);
+        }
+        for (uint32_t k = 0; k < s->naxes; k++) {
+            const uint32_t number = floe_wavelet_dev_pass(s, k), along = s->axis[k];
+            if (number == (l->inverse ? i : npasses - 1 - i))
+                (along == FLOE_INTERP_RANK - 1 ? a.row : a.march) = along;
+            else if (number > i) { /* means and details yet */
+                box.lo[along] = 0;
+                box.hi[along] = s->fine[along];
+            }
+        }
+        launchers[l->bank](pass, a, *at, box, (cudaStream_t)stream);
     }
     return (int)cudaGetLastError();
 }

@@ -290,9 +290,10 @@ static void box_of_a_large_field(void **unused)
         assert_int_equal(floe_decompress_region(cpu, host, alone.nbytes, lo, hi, &out), FLOE_OK);
         alone.stream = stream;
         alone.out.place = FLOE_DEVICE;
+        assert_int_equal(floe_decompress_region(gpu, stream, alone.nbytes, lo, hi, &alone.out), FLOE_OK);
+        CU(cudaMemcpy(got, d.data, sizeof got, cudaMemcpyDeviceToHost));
         assert_int_equal(floe_ctx_run(gpu, decode_alone, &alone), FLOE_OK);
         assert_true(alone.decided);
-        CU(cudaMemcpy(got, d.data, sizeof got, cudaMemcpyDeviceToHost));
         assert_memory_equal(got, wanted, sizeof got);
         CU(cudaFree(stream));
         free(host);

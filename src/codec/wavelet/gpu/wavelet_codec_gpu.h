@@ -46,11 +46,13 @@ typedef struct floe_wavelet_gpu_turns {
     const uint32_t *status;
     void *stream;
     floe_error *err;
-    uint32_t at;       /* the buffer that has it */
-    const void *first; /* as in floe_wavelet_dev_lift: of the next pass */
+    uint32_t at;                   /* the buffer that has it */
+    const void *first;             /* as in floe_wavelet_dev_lift: of the next pass */
+    const floe_interp_box *wanted; /* as in floe_wavelet_dev_lift */
 } floe_wavelet_gpu_turns;
 floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse);
-/* Planes lo .. hi across the packet's axis go to the other buffer: what a pass leaves in the one while the rest is in the other. */
+/* Planes lo .. hi across the packet's axis, as far as they are wanted, go to the other buffer: what a pass leaves in the one while the rest is
+ * in the other. */
 floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi);
 /* All passes of the packet but the first `kept`. */
 floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kept);

@@ -24,6 +24,8 @@ typedef struct decoding {
     const floe_codec_chunk *k;
     floe_interp_output out;
     floe_wavelet_chunk chunk; /* its plan's shape: of the array */
+    bool boxed;               /* what is wanted before each step, and which of its cells that needs */
+    floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], cells[FLOE_WAVELET_STEPS];
     floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has the array */
     bool narrow;
@@ -202,6 +204,7 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
     l.one_sided = t->plan->one_sided;
     l.inverse = inverse;
     l.first = t->first;
+    l.wanted = t->wanted;
     l.center = t->plan->center;
     l.status = t->status;
     t->first = NULL;
@@ -212,9 +215,17 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
 floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi)
 {
     const uint64_t *shape = t->plan->shape;
-    const uint64_t plane = floe_interp_points(shape) / shape[floe_interp_slowest(shape)] * t->size;
-    FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[!from] + lo * plane, t->array[from] + lo * plane, (hi - lo) * plane,
-                                      cudaMemcpyDeviceToDevice, t->stream));
+    const uint32_t axis = floe_interp_slowest(shape);
+    const uint64_t plane = floe_interp_points(shape) / shape[axis] * t->size, row = plane / shape[axis + 1];
+    const bool all = !t->wanted || plane > INT32_MAX; /* longer ones than CUDA copies parts of */
+    const uint64_t first = all ? 0 : t->wanted->lo[axis + 1], end = all ? shape[axis + 1] : t->wanted->hi[axis + 1],
+                   at = lo * plane + first * row;
+    if (all)
+        FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[!from] + at, t->array[from] + at, (hi - lo) * plane,
+                                          cudaMemcpyDeviceToDevice, t->stream));
+    else
+        FLOE_CUDA(t->err, cudaMemcpy2DAsync(t->array[!from] + at, plane, t->array[from] + at, plane,
+                                            (end - first) * row, hi - lo, cudaMemcpyDeviceToDevice, t->stream));
     return FLOE_OK;
 }
 
@@ -232,21 +243,23 @@ floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kep
     return FLOE_OK;
 }
 
-/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet or of a level, all.
- * False: all. */
-static bool step_box(const decoding *d, uint32_t step, floe_context_box *box)
+/* Of a level all is wanted. With a packet all of the slowest axis is: what a box needs of its bands lies apart. */
+static void find_wanted(decoding *d)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_bands b = {.ops = floe_wavelet_ops_of(d->k->call->dtype, FLOE_ISA_PLAIN),
                                   .plan = p,
                                   .size = d->size,
                                   .array = d->c->array[0]};
-    floe_interp_box means, cells;
-    if (p->packet || step > 0 || d->k->call->level)
-        return false;
-    floe_wavelet_step_needed(&b, &p->steps[0].step, &d->out.box, &means, &cells);
-    *box = floe_interp_cells_box(&p->steps[0].grid, &p->steps[0].step, &cells);
-    return true;
+    const uint32_t slowest = floe_interp_slowest(p->shape);
+    d->boxed = d->k->call->level == 0;
+    d->wanted[0] = d->out.box;
+    if (p->packet) {
+        d->wanted[0].lo[slowest] = 0;
+        d->wanted[0].hi[slowest] = p->shape[slowest];
+    }
+    for (uint32_t i = 0; i < p->nsteps && d->boxed; i++)
+        floe_wavelet_step_needed(&b, &p->steps[i].step, &d->wanted[i], &d->wanted[i + 1], &d->cells[i]);
 }
 
 /* Corrections of the box; all kinds, of which one may stand for those before it. */
@@ -264,10 +277,12 @@ static bool add_marks(decoding *d, gathering *g, int set)
 static bool gather(decoding *d, gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
-    floe_context_box box;
     bool good = true;
-    for (uint32_t i = d->chunk.kind == FLOE_INTERP_CODED ? p->nsteps : 0; i-- > d->level.step && good;)
-        good = add_grid(d, g, &g->steps, &p->steps[i].spec, &p->steps[i].grid, step_box(d, i, &box) ? &box : NULL);
+    for (uint32_t i = d->chunk.kind == FLOE_INTERP_CODED ? p->nsteps : 0; i-- > d->level.step && good;) {
+        const floe_wavelet_coding *k = &p->steps[i];
+        const floe_context_box box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
+        good = add_grid(d, g, &g->steps, &k->spec, &k->grid, d->boxed ? &box : NULL);
+    }
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
         good = add_marks(d, g, s);
     return good;
@@ -285,14 +300,17 @@ static floe_status lift_array(decoding *d, const gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     floe_wavelet_gpu_turns turns = {
-        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, 0, NULL};
+        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, 0, NULL, NULL};
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
         floe_wavelet_dev_codes c =
             floe_wavelet_gpu_codes(p, i, d->c->array[turns.at], g->grid[p->nsteps - 1 - i].records);
+        c.cells = d->boxed ? &d->cells[i] : NULL;
+        turns.wanted = d->boxed ? &d->wanted[i] : NULL;
         c.status = d->k->call->status;
         FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_wavelet_decode_codes)(&c, 1, d->k->stream));
         FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true));
     }
+    turns.wanted = d->boxed ? &d->wanted[0] : NULL;
     FLOE_TRY(floe_wavelet_gpu_undo_packet(&turns, d->level.kept));
     d->at = turns.at;
     return FLOE_OK;
@@ -308,7 +326,10 @@ static floe_status decode_marks(const decoding *d, const gathering *g)
 static floe_status decode_both(decoding *d, const gathering *g)
 {
     const floe_cuda *cuda = d->k->call->cuda;
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED, first = g->steps.nchunks >= MANY_CHUNKS || !g->marks.ngrids;
+    const uint64_t nchunks =
+        d->boxed ? g->steps.nchunks * floe_interp_box_points(&d->out.box) / floe_interp_points(d->chunk.plan.shape)
+                 : g->steps.nchunks;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED, first = nchunks >= MANY_CHUNKS || !g->marks.ngrids;
     if (first)
         FLOE_TRY(decode_steps(d, g));
     if (g->marks.ngrids == 0)
@@ -427,7 +448,9 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (!floe_wavelet_is_within(&d->chunk, &needs))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
-    if (!cut_to_level(d) || !gather(d, &g))
+    const bool fits = cut_to_level(d);
+    find_wanted(d);
+    if (!fits || !gather(d, &g))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     if (coded)
         FLOE_TRY(unpack_anchors(d, &at));

@@ -127,7 +127,7 @@ static floe_wavelet_gpu_turns turns_of(const part *p)
 {
     const work *w = p->w;
     return (floe_wavelet_gpu_turns){
-        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, 0, NULL};
+        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, 0, NULL, NULL};
 }
 
 static floe_status lift_packet(floe_wavelet_gpu_turns *t)
