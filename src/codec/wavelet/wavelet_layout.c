@@ -27,15 +27,15 @@ static bool is_coarse(uint32_t step) { return step > 1; }
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
 {
     floe_wavelet_plan *p = &c->plan;
-    if (preset == FLOE_PRESET_BEST || floe_interp_points(p->shape) < SHORTEN_LEAST)
+    if (floe_interp_points(p->shape) < SHORTEN_LEAST)
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];
-        k->shorter = floe_wavelet_shorter_for(k->ncodes, floe_context_nrecords(&k->grid), is_coarse(i));
+        k->shorter = floe_wavelet_shorter_for(preset, k->ncodes, floe_context_nrecords(&k->grid), is_coarse(i));
         floe_wavelet_coding_lay(k);
     }
     c->shorter[FLOE_WAVELET_CORRECTIONS] =
-        floe_wavelet_shorter_for(ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8, false);
+        floe_wavelet_shorter_for(preset, ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8, false);
 }
 
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds)

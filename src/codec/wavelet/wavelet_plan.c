@@ -72,11 +72,16 @@ void floe_wavelet_coding_lay(floe_wavelet_coding *c)
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
-enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 450 /* of a lane of a chunk, whose state takes 16 */ };
+enum {
+    CODE_BITS = 6,   /* that one takes, about */
+    LANE_BITS = 450, /* at least, of a lane of a chunk, whose state takes 16 */
+    LANE_BITS_BEST = 3600
+};
 
-uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords, bool coarse)
+uint32_t floe_wavelet_shorter_for(floe_preset preset, uint64_t ncodes, uint64_t nrecords, bool coarse)
 {
-    const uint64_t bits = CODE_BITS * ncodes, least = LANE_BITS * nrecords;
+    const uint64_t bits = CODE_BITS * ncodes,
+                   least = (preset == FLOE_PRESET_BEST ? LANE_BITS_BEST : LANE_BITS) * nrecords;
     const uint32_t most = (uint32_t)FLOE_WAVELET_SHORTER - !coarse;
     uint32_t shorter = 0;
     while (shorter < most && (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)

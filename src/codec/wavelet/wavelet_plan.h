@@ -66,7 +66,7 @@ floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t 
 void floe_wavelet_coding_lay(floe_wavelet_coding *c);
 /* How often to halve the rows of entropy chunks. A chunk is decoded as one chain, so that few long chunks leave a GPU idle; but the
  * states of chunks should stay a few percent of the bytes. ncodes: codes that are not 0. coarse: halves once more. */
-uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords, bool coarse);
+uint32_t floe_wavelet_shorter_for(floe_preset preset, uint64_t ncodes, uint64_t nrecords, bool coarse);
 /* base * 2^(exponent / 8), rounded once. */
 double floe_wavelet_step_of(double base, int32_t exponent);
 
