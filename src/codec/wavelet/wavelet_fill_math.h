@@ -20,9 +20,9 @@ typedef struct floe_wavelet_fill_level {
 typedef enum floe_wavelet_fill_what {
     FLOE_WAVELET_FILL_MARK, /* values -> holes */
     FLOE_WAVELET_FILL_COARSEN,
-    FLOE_WAVELET_FILL_REFINE, /* holes become the point of the coarse level */
-    FLOE_WAVELET_FILL_ZERO,   /* holes become 0 */
-    FLOE_WAVELET_FILL_EVEN,   /* those of a colour are relaxed */
+    FLOE_WAVELET_FILL_REFINE, /* holes become the point of the coarse level; this and what follows leave other points alone */
+    FLOE_WAVELET_FILL_ZERO, /* holes become 0 */
+    FLOE_WAVELET_FILL_EVEN, /* those of a colour are relaxed */
     FLOE_WAVELET_FILL_ODD
 } floe_wavelet_fill_what;
 /* What is done to each point of a level, or, COARSEN, of the coarse one. */

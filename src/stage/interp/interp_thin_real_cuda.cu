@@ -14,7 +14,8 @@ enum {
     THREADS_OF_ONE = 1024, /* of the one block that does all small lattices */
     SMALL = 8192,          /* points */
     CHAIN = 16,            /* lattices of a launch */
-    AT_ONCE = 4            /* values of a lane that are on their way together */
+    AT_ONCE = 4,           /* values of a lane that are on their way together */
+    PIECE = 1024           /* points of a row that a warp does at a time */
 };
 
 typedef floe_interp_dev_thin thin_step;
@@ -66,7 +67,7 @@ FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t r
     return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
 }
 
-/* A warp does row after row, or several short ones at once. */
+/* A warp does pieces of rows, or several short rows at once. */
 FLOE_DEV void thin(const thinning &t, const thin_step &s)
 {
     const uint64_t *n = s.step.coarse;
@@ -75,10 +76,12 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
     const uint64_t fill = s.last ? fill_of(t.check) : 0;
     const uint32_t nrows = (uint32_t)(n[0] * n[1] * n[2]), nwarps = gridDim.x * (blockDim.x / FLOE_WARP),
                    length = (uint32_t)n[3];
-    const uint32_t across = length <= FLOE_WARP ? nwarps : 0, along = across ? 0 : FLOE_WARP;
-    for (uint32_t row = (blockIdx.x * blockDim.x + threadIdx.x) / FLOE_WARP; row < nrows;
-         row += across ? AT_ONCE * across : nwarps)
-        for (uint32_t x0 = floe_lane(); x0 < length; x0 += AT_ONCE * FLOE_WARP) {
+    const uint32_t across = length <= FLOE_WARP ? nwarps : 0, along = across ? 0 : FLOE_WARP,
+                   npieces = (length - 1) / PIECE + 1;
+    for (uint32_t piece = (blockIdx.x * blockDim.x + threadIdx.x) / FLOE_WARP; piece < nrows * npieces;
+         piece += across ? AT_ONCE * across : nwarps) {
+        const uint32_t row = piece / npieces, first = piece % npieces * PIECE, end = min(first + PIECE, length);
+        for (uint32_t x0 = first + floe_lane(); x0 < end; x0 += AT_ONCE * FLOE_WARP) {
             floe_real f[AT_ONCE];
             int64_t begin = 0; /* of a row */
 #pragma unroll
@@ -95,10 +98,11 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
             for (uint32_t k = 0; k < AT_ONCE; k++) {
                 const uint32_t x = x0 + k * along, at = row + k * across;
                 const floe_real v = s.last ? take_in(t.check, f[k], fill) : f[k];
-                if (x < length && at < nrows)
+                if (x < end && at < nrows)
                     to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
             }
         }
+    }
 }
 
 /* The place of the last number before `end`, from 1 on; 0: there is none. */
@@ -207,7 +211,8 @@ int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_inte
         const uint64_t *m = t.steps[0].step.coarse, nprocessors = (uint64_t)floe_gpu_limits_cuda().processors;
         uint64_t nblocks = 1;
         if (!small)
-            nblocks = floe_min64(floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP), 16 * nprocessors);
+            nblocks = floe_min64(floe_ceil_div(m[0] * m[1] * m[2] * floe_ceil_div(m[3], PIECE), THREADS / FLOE_WARP),
+                                 16 * nprocessors);
         else if (t.nsteps == 0) /* nothing but many anchors */
             nblocks = floe_min64(floe_ceil_div(floe_interp_points(t.coarsest.step.coarse), SMALL), nprocessors);
         FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)nblocks, small ? THREADS_OF_ONE : THREADS, 0,

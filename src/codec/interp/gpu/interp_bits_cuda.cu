@@ -9,7 +9,14 @@
 namespace
 {
 
-enum { THREADS = 256, BLOCKS = 5 /* of a processor, at least */, WORD = 64 };
+enum {
+    THREADS = 256,
+    BLOCKS = 5, /* of a processor, at least */
+    WORD = 64,
+    LONG_LINE = 64, /* words */
+    THREADS_OF_LINE = 1024,
+    MANY_LINES = 1 << 16 /* enough for a thread each, across the last axis */
+};
 
 typedef floe_interp_bits_job job;
 
@@ -83,13 +90,13 @@ FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
     s.n[0] += is_in;
 }
 
-FLOE_DEV void find_special(const job &j, uint64_t word)
+FLOE_DEV void find_special(const job &j, uint64_t word, sums &s)
 {
     each_bit(j, word, [&](uint32_t, uint64_t position) {
         const uint64_t pattern = pattern_at(j, position);
         if ((j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill)) &&
             floe_interp_palette_place(j.palette, j.npalette, pattern) == j.npalette)
-            atomicMin(j.out, (unsigned long long)position);
+            s.n[0] = floe_max64(s.n[0], ~position); /* the first one */
     });
 }
 
@@ -197,16 +204,20 @@ FLOE_DEV void read_records(const job &j, uint64_t word)
         set_damaged(j.status);
 }
 
+FLOE_DEV uint64_t sums_of_bits(uint64_t bits)
+{
+    for (uint32_t shift = 1; shift < WORD; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
 /* Along the last axis by rows; else by words, from the first one on. */
 FLOE_DEV void restore(const job &j, uint64_t i)
 {
     if (j.axis == 3) {
         uint64_t carry = 0;
         for (uint64_t w = i * j.row; w < (i + 1) * j.row; w++) {
-            uint64_t bits = j.to[w];
-            for (uint32_t shift = 1; shift < WORD; shift *= 2)
-                bits ^= bits << shift;
-            bits ^= carry;
+            const uint64_t bits = sums_of_bits(j.to[w]) ^ carry;
             carry = 0 - (bits >> (WORD - 1));
             j.to[w] = last_word(j, w, bits);
         }
@@ -234,7 +245,7 @@ FLOE_DEV void do_item(const job &j, uint64_t i, sums &s)
     case FLOE_INTERP_BITS_MOST:
     case FLOE_INTERP_BITS_FLAT:
     case FLOE_INTERP_BITS_NEGATIVE: test_value(j, i, s); break;
-    case FLOE_INTERP_BITS_PALETTE: find_special(j, i); break;
+    case FLOE_INTERP_BITS_PALETTE: find_special(j, i, s); break;
     case FLOE_INTERP_BITS_COUNTS: count_sets(j, i, s); break;
     case FLOE_INTERP_BITS_PICK: pick(j, i); break;
     case FLOE_INTERP_BITS_DIFFER: differ(j, i); break;
@@ -264,13 +275,16 @@ FLOE_DEV uint64_t nitems(const job &j)
 FLOE_DEV void leave_sums(const job &j, const sums &s)
 {
     for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++) {
+        const bool most = j.what == FLOE_INTERP_BITS_MOST, first = j.what == FLOE_INTERP_BITS_PALETTE;
         unsigned long long v = s.n[k];
         for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
             const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
-            v = j.what != FLOE_INTERP_BITS_MOST ? v + other : other > v ? other : v;
+            v = most || first ? floe_max64(v, other) : v + other;
         }
-        if (floe_lane() == 0 && v && j.what == FLOE_INTERP_BITS_MOST)
+        if (floe_lane() == 0 && v && most)
             atomicMax(j.out, v);
+        else if (floe_lane() == 0 && v && first)
+            atomicMin(j.out, ~v);
         else if (floe_lane() == 0 && v)
             atomicAdd(j.out + k, v);
     }
@@ -289,10 +303,56 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) interp_bits_kernel(const __gr
         leave_sums(j, s);
 }
 
+/* The same of lines of so many words, a block a line. */
+__global__ void __launch_bounds__(THREADS_OF_LINE)
+    interp_restore_kernel(const __grid_constant__ job j, uint64_t nlines, uint64_t length)
+{
+    __shared__ uint64_t sums[2][FLOE_WARP];
+    __shared__ bool stops;
+    const bool by_bits = j.axis == 3;
+    const uint64_t stride = by_bits ? 1 : axis_rows(j) * j.row;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
+    if (threadIdx.x == 0)
+        stops = *j.status != FLOE_OK;
+    __syncthreads();
+    for (uint64_t line = blockIdx.x; line < nlines && !stops; line += gridDim.x) {
+        const uint64_t first = line / stride * stride * length + line % stride;
+        uint64_t before = 0;
+        for (uint64_t k0 = 0, turn = 0; k0 < length; k0 += blockDim.x, turn ^= 1) {
+            const uint64_t k = k0 + threadIdx.x, word = first + k * stride, read = k < length ? j.to[word] : 0,
+                           bits = by_bits ? sums_of_bits(read) : read, own = by_bits ? 0 - (bits >> (WORD - 1)) : bits;
+            uint64_t sum = own;
+            for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
+                const uint64_t other = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
+                sum ^= lane >= d ? other : 0;
+            }
+            if (lane == FLOE_WARP - 1)
+                sums[turn][warp] = sum;
+            __syncthreads();
+            uint64_t lower = 0, all = 0;
+            for (uint32_t w = 0; w < blockDim.x / FLOE_WARP; w++) {
+                lower ^= w < warp ? sums[turn][w] : 0;
+                all ^= sums[turn][w];
+            }
+            const uint64_t restored = bits ^ sum ^ own ^ lower ^ before;
+            if (k < length)
+                j.to[word] = by_bits ? last_word(j, word, restored) : restored;
+            before ^= all;
+        }
+    }
+}
+
 } // namespace
 
 int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream)
 {
+    const uint64_t length = job->axis == 3 ? job->row : job->shape[job->axis], nlines = job->nwords / length;
+    if (job->what == FLOE_INTERP_BITS_RESTORE && length >= LONG_LINE && (job->axis == 3 || nlines < MANY_LINES)) {
+        const uint64_t nthreads = floe_min64(floe_ceil_div(length, FLOE_WARP) * FLOE_WARP, THREADS_OF_LINE);
+        FLOE_LAUNCH(interp_restore_kernel, nblocks_of(nlines, 1), (uint32_t)nthreads, 0, (cudaStream_t)stream, *job,
+                    nlines, length);
+        return (int)cudaGetLastError();
+    }
     FLOE_LAUNCH(interp_bits_kernel, nblocks_of(job->nwords * WORD, THREADS), THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -76,6 +76,11 @@ static const sample samples[] = {
     {FLOE_F32, CORNER, 3, {50, 80, 90}, "rel=1e-3"},           /* so large that the tuner looks where the bits are */
     {FLOE_F64, CORNER, 2, {600, 501}, "pwrel=1e-2 preset=best"},
     {FLOE_F32, GAP, 4, {9, 40, 31, 30}, "abs=1e-2"},
+    {FLOE_F32, SPECIAL, 1, {40000}, "rel=1e-3"}, /* long rows */
+    {FLOE_F64, SPARSE, 2, {3, 30001}, "rel=1e-3 preset=best"},
+    {FLOE_F64, SMOOTH, 1, {70000}, "pwrel=1e-2"},
+    {FLOE_F32, SMOOTH, 2, {5000, 40}, "pwrel=1e-2"},
+    {FLOE_F32, FILLED, 3, {300, 20, 9}, "pwrel=1e-2"},
 };
 
 static uint64_t nelems_of(const sample *s)

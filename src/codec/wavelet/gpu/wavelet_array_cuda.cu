@@ -3,6 +3,7 @@
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
+#include "base/grid_math.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "stage/interp/interp_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
@@ -36,14 +37,25 @@ __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_const
 
 /* ---- filling ----------------------------------------------------------------------------------------------------------- */
 
-__global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_constant__ floe_wavelet_fill_job j)
+struct filling {
+    floe_wavelet_fill_job job;
+    uint32_t n;                          /* points */
+    floe_divisor axis[FLOE_INTERP_RANK]; /* of which each axis has so many */
+};
+
+__global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_constant__ filling f)
 {
-    const uint64_t *shape = j.what == FLOE_WAVELET_FILL_COARSEN ? j.coarse.n : j.level.n;
-    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(shape) : 0;
+    const bool of_holes = f.job.what >= FLOE_WAVELET_FILL_REFINE;
+    const uint32_t n = *f.job.status == FLOE_OK ? f.n : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
         uint64_t at[FLOE_INTERP_RANK];
-        floe_interp_point_of(shape, i, at);
-        floe_wavelet_fill_point(&j, i, at);
+        uint32_t left = (uint32_t)i;
+        if (of_holes && !f.job.level.holes[i])
+            continue;
+#pragma unroll
+        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
+            at[a] = floe_divide(&left, &f.axis[a]);
+        floe_wavelet_fill_point(&f.job, i, at);
     }
 }
 
@@ -153,8 +165,12 @@ int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
 
 int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream)
 {
-    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(floe_interp_points(job->level.n), THREADS), THREADS, 0,
-                (cudaStream_t)stream, *job);
+    filling f = {*job, 0, {}};
+    const uint64_t *shape = job->what == FLOE_WAVELET_FILL_COARSEN ? job->coarse.n : job->level.n;
+    f.n = (uint32_t)floe_interp_points(shape);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        f.axis[a] = floe_divisor_of((uint32_t)shape[a]);
+    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(f.n, THREADS), THREADS, 0, (cudaStream_t)stream, f);
     return (int)cudaGetLastError();
 }
 

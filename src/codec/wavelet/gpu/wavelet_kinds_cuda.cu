@@ -84,7 +84,7 @@ template <floe_wavelet_kinds_what WHAT> FLOE_DEV void do_item(const job &j, uint
             const uint64_t pattern = pattern_at(j, position);
             const bool special = j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
             if (special && palette_place(j, pattern) == j.npalette)
-                atomicMin(j.out, (unsigned long long)position);
+                count = floe_max64(count, ~position);
         });
     else if constexpr (WHAT == FLOE_WAVELET_KINDS_SORT)
         each_literal(j, i, [&](uint64_t position, int8_t *mark) {
@@ -172,6 +172,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_kinds_kernel(const __
     else
         for (uint64_t i = first_item(); i < nitems; i += item_step())
             do_item<WHAT>(j, i, count);
+    if constexpr (WHAT == FLOE_WAVELET_KINDS_SPECIAL) { /* the first one */
+        count = floe_warp_max(count);
+        if (floe_lane() == 0 && count)
+            atomicMin(j.out, ~count);
+    }
     if constexpr (WHAT == FLOE_WAVELET_KINDS_SORT) {
         count = floe_warp_sum(count);
         if (floe_lane() == 0 && count)
