@@ -50,7 +50,7 @@ static floe_status fill_points(void *unused, const floe_wavelet_fill_job *j, boo
     (void)unused;
     do
         for (at[3] = 0; at[3] < n[3]; at[3]++)
-            floe_wavelet_fill_point(j, i++, at);
+            floe_wavelet_fill_point(j, j->what, i++, at);
     while (floe_interp_next_point(rows, at));
     if (j->what == FLOE_WAVELET_FILL_MARK)
         *holes = memchr(j->level.holes, true, i);

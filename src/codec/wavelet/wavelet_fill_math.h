@@ -62,30 +62,38 @@ FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const ui
     return count ? sum / count : (double)NAN;
 }
 
-/* A hole of the colour becomes the mean of its neighbours, which have the other one. */
+/* A hole of the colour becomes the mean of its neighbours, which have the other one. All are loaded before any is added. */
 FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t colour, uint64_t i, const uint64_t *at)
 {
-    double sum = 0;
+    double near[2 * FLOE_INTERP_RANK], sum = 0;
+    bool there[2 * FLOE_INTERP_RANK];
     uint32_t count = 0;
     uint64_t stride = 1;
     if (!l->holes[i] || (at[0] + at[1] + at[2] + at[3]) % 2 != colour)
         return;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l->n[a]) {
-        if (at[a] > 0)
-            sum += floe_wavelet_fill_value(l, i - stride), count++;
-        if (at[a] + 1 < l->n[a])
-            sum += floe_wavelet_fill_value(l, i + stride), count++;
+    for (uint32_t k = 0; k < FLOE_INTERP_RANK; k++) {
+        const uint32_t a = FLOE_INTERP_RANK - 1 - k;
+        there[2 * k] = at[a] > 0;
+        there[2 * k + 1] = at[a] + 1 < l->n[a];
+        near[2 * k] = floe_wavelet_fill_value(l, there[2 * k] ? i - stride : i);
+        near[2 * k + 1] = floe_wavelet_fill_value(l, there[2 * k + 1] ? i + stride : i);
+        stride *= l->n[a];
+    }
+    for (uint32_t k = 0; k < 2 * FLOE_INTERP_RANK; k++) {
+        sum = there[k] ? sum + near[k] : sum;
+        count += there[k];
     }
     floe_wavelet_fill_set(l, i, sum / count);
 }
 
-/* Point number i, at[], of those that the job does. */
-FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, uint64_t i, const uint64_t *at)
+/* Point number i, at[], of those that the job does. what: the job's. */
+FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, floe_wavelet_fill_what what, uint64_t i,
+                                     const uint64_t *at)
 {
     const floe_wavelet_fill_level *l = &j->level;
     const uint64_t half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
-    const double v = j->what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
-    switch (j->what) {
+    const double v = what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
+    switch (what) {
     case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
     case FLOE_WAVELET_FILL_COARSEN:
         floe_wavelet_fill_set(&j->coarse, floe_interp_index(j->coarse.n, at), floe_wavelet_fill_mean(l, at));

@@ -43,20 +43,30 @@ struct filling {
     floe_divisor axis[FLOE_INTERP_RANK]; /* of which each axis has so many */
 };
 
+template <floe_wavelet_fill_what WHAT>
 __global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_constant__ filling f)
 {
-    const bool of_holes = f.job.what >= FLOE_WAVELET_FILL_REFINE;
     const uint32_t n = *f.job.status == FLOE_OK ? f.n : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
         uint64_t at[FLOE_INTERP_RANK];
         uint32_t left = (uint32_t)i;
-        if (of_holes && !f.job.level.holes[i])
+        if (WHAT >= FLOE_WAVELET_FILL_REFINE && !f.job.level.holes[i])
             continue;
 #pragma unroll
         for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
             at[a] = floe_divide(&left, &f.axis[a]);
-        floe_wavelet_fill_point(&f.job, i, at);
+        floe_wavelet_fill_point(&f.job, WHAT, i, at);
     }
+}
+
+template <floe_wavelet_fill_what WHAT> void launch_fill(const floe_wavelet_fill_job &job, void *stream)
+{
+    filling f = {job, 0, {}};
+    const uint64_t *shape = WHAT == FLOE_WAVELET_FILL_COARSEN ? job.coarse.n : job.level.n;
+    f.n = (uint32_t)floe_interp_points(shape);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        f.axis[a] = floe_divisor_of((uint32_t)shape[a]);
+    FLOE_LAUNCH(wavelet_fill_kernel<WHAT>, nblocks_of(f.n, THREADS), THREADS, 0, (cudaStream_t)stream, f);
 }
 
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
@@ -165,12 +175,14 @@ int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
 
 int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream)
 {
-    filling f = {*job, 0, {}};
-    const uint64_t *shape = job->what == FLOE_WAVELET_FILL_COARSEN ? job->coarse.n : job->level.n;
-    f.n = (uint32_t)floe_interp_points(shape);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        f.axis[a] = floe_divisor_of((uint32_t)shape[a]);
-    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(f.n, THREADS), THREADS, 0, (cudaStream_t)stream, f);
+    switch (job->what) {
+    case FLOE_WAVELET_FILL_MARK: launch_fill<FLOE_WAVELET_FILL_MARK>(*job, stream); break;
+    case FLOE_WAVELET_FILL_COARSEN: launch_fill<FLOE_WAVELET_FILL_COARSEN>(*job, stream); break;
+    case FLOE_WAVELET_FILL_REFINE: launch_fill<FLOE_WAVELET_FILL_REFINE>(*job, stream); break;
+    case FLOE_WAVELET_FILL_ZERO: launch_fill<FLOE_WAVELET_FILL_ZERO>(*job, stream); break;
+    case FLOE_WAVELET_FILL_EVEN: launch_fill<FLOE_WAVELET_FILL_EVEN>(*job, stream); break;
+    case FLOE_WAVELET_FILL_ODD: launch_fill<FLOE_WAVELET_FILL_ODD>(*job, stream); break;
+    }
     return (int)cudaGetLastError();
 }
 
