@@ -60,13 +60,27 @@ FLOE_DEV_COLD void keep_apart(const floe_interp_dev_check &c, uint64_t at, uint6
     c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
 }
 
+/* Adds 1, and returns what was there. Lanes that come together add once: a counter takes one addition after another. */
+FLOE_DEV unsigned long long count_one(unsigned long long *counter)
+{
+#ifdef FLOE_EMULATED
+    return atomicAdd(counter, 1ull);
+#else
+    const uint32_t lanes = __activemask(), first = (uint32_t)__ffs((int)lanes) - 1;
+    unsigned long long before = 0;
+    if (floe_lane() == first)
+        before = atomicAdd(counter, (unsigned long long)__popc(lanes));
+    return __shfl_sync(lanes, before, (int)first) + (uint32_t)__popc(lanes & floe_lanes_below());
+#endif
+}
+
 /* It may have been marked before. */
 FLOE_DEV void mark_bit(const floe_interp_dev_check &c, uint64_t at)
 {
     const unsigned long long bit = 1ull << at % 64;
     if (atomicOr((unsigned long long *)c.apart + at / 64, bit) & bit)
         return;
-    const unsigned long long i = atomicAdd(&c.found->napart, 1ull);
+    const unsigned long long i = count_one(&c.found->napart);
     if (i < FLOE_INTERP_DEV_FEW)
         keep_apart(c, at, i);
 }

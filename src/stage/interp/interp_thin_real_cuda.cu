@@ -35,34 +35,40 @@ FLOE_DEV uint64_t fill_of(const floe_interp_dev_check &c)
     return *c.has_fill ? *c.fill_at : (uint64_t)1 << (FLOE_REAL_BITS - 1);
 }
 
-FLOE_DEV floe_real original_at(const thinning &t, const thin_step &s, const uint64_t *point)
-{
-    const floe_real f = value_at(s.from, point);
-    return s.last ? take_in(t.check, f, fill_of(t.check)) : f;
-}
-
-/* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. */
-FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x)
+/* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. All are loaded before any is added. */
+FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x, uint64_t fill)
 {
     uint64_t point[FLOE_INTERP_RANK];
-    floe_interp_point_of(s.step.coarse, row * s.step.coarse[3] + x, point);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        point[a] <<= s.shift[a];
-    floe_real sum = 0;
+    floe_real near[2 * FLOE_INTERP_AXES], sum = 0;
+    bool there[2 * FLOE_INTERP_AXES];
+    int64_t at = 0;
     uint32_t count = 0;
+    floe_interp_point_of(s.step.coarse, row * s.step.coarse[3] + x, point);
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        point[a] <<= s.shift[a];
+        at += (int64_t)point[a] * s.from.stride[a];
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
+        const uint32_t a = i < s.step.naxes ? s.step.axis[i] : 0;
+        there[2 * i] = i < s.step.naxes && point[a] > 0;
+        there[2 * i + 1] = i < s.step.naxes && point[a] + 1 < s.step.fine[a];
+#pragma unroll
+        for (int side = 0; side < 2; side++) {
+            const int64_t away = side ? s.from.stride[a] : -s.from.stride[a];
+            near[2 * i + side] = ((const floe_real *)s.from.data)[at + (there[2 * i + side] ? away : 0)];
+        }
+    }
     if (s.last)
         mark_apart(t.check, point, s.unit);
-    for (uint32_t i = 0; i < s.step.naxes; i++) {
-        const uint32_t a = s.step.axis[i];
-        for (int side = 0; side < 2; side++) {
-            if (side ? point[a] + 1 >= s.step.fine[a] : point[a] == 0)
-                continue;
-            point[a] += side ? 1 : -1ull;
-            const floe_real v = original_at(t, s, point);
-            point[a] -= side ? 1 : -1ull;
-            sum = v == v ? sum + v : sum;
-            count += v == v;
-        }
+#pragma unroll
+    for (uint32_t k = 0; k < 2 * FLOE_INTERP_AXES; k++) {
+        if (!there[k])
+            continue;
+        const floe_real v = s.last ? take_in(t.check, near[k], fill) : near[k];
+        sum = v == v ? sum + v : sum;
+        count += v == v;
     }
     return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
 }
@@ -99,7 +105,7 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
                 const uint32_t x = x0 + k * along, at = row + k * across;
                 const floe_real v = s.last ? take_in(t.check, f[k], fill) : f[k];
                 if (x < end && at < nrows)
-                    to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
+                    to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x, fill);
             }
         }
     }
