@@ -27,21 +27,40 @@ struct sums {
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-/* Out of line: most kinds of launch have one, which would cost registers of all. */
-FLOE_DEV_COLD uint64_t pattern_at(const job &j, uint64_t position)
+FLOE_DEV void put_value(const job &j, const uint64_t point[FLOE_INTERP_RANK], uint64_t pattern)
 {
-    return pattern_of(j.values.view, j.shape, j.values.size, position);
-}
-
-FLOE_DEV void put_value(const job &j, uint64_t position, uint64_t pattern)
-{
-    uint64_t point[FLOE_INTERP_RANK];
-    floe_interp_point_of(j.shape, position, point);
     uint8_t *to = floe_interp_output_place(&j.values, point);
     if (to && j.negative)
         to[j.values.size - 1] |= 0x80;
     else if (to)
         store_pattern(to, j.values.size, pattern);
+}
+
+/* Where the first value of a word lies; the others follow it along its row. */
+struct word_place {
+    uint64_t point[FLOE_INTERP_RANK], position;
+};
+
+/* Out of line: most kinds of launch have one, which would cost registers of all. */
+FLOE_DEV_COLD word_place place_of(const job &j, uint64_t word)
+{
+    word_place w;
+    uint64_t row = word;
+    const uint64_t x = floe_last_digit(&row, j.row) * WORD;
+    w.position = row * j.shape[3] + x;
+    floe_interp_point_of(j.shape, row * j.shape[3], w.point);
+    w.point[3] = x;
+    return w;
+}
+
+FLOE_DEV const uint8_t *values_of(const job &j, const word_place &w)
+{
+    return (const uint8_t *)j.values.view.data + floe_interp_view_at(&j.values.view, w.point) * (int64_t)j.values.size;
+}
+
+FLOE_DEV uint64_t pattern_at(const job &j, const uint8_t *values, uint64_t number)
+{
+    return load_pattern(values + (int64_t)number * j.values.view.stride[3] * (int64_t)j.values.size, j.values.size);
 }
 
 FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
@@ -50,18 +69,24 @@ FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
     return s < j.npalette ? 1 + s : FLOE_INTERP_SETS - 1;
 }
 
-FLOE_DEV uint64_t position_of(const job &j, uint64_t word, uint32_t bit)
-{
-    return word / j.row * j.shape[3] + word % j.row * WORD + bit;
-}
-
-/* Calls what(bit, position) for each bit of a word of from. */
+/* Calls what(bit, place) for each bit of a word of from. */
 template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT what)
 {
-    for (uint64_t left = j.from[word]; left; left &= left - 1) {
-        const uint32_t bit = (uint32_t)__ffsll((long long)left) - 1;
-        what(bit, position_of(j, word, bit));
-    }
+    uint64_t left = j.from[word];
+    if (left == 0)
+        return;
+    const word_place place = place_of(j, word);
+    for (; left; left &= left - 1)
+        what((uint32_t)__ffsll((long long)left) - 1, place);
+}
+/* Calls what(bit, position, pattern). */
+template <class WHAT> FLOE_DEV void each_pattern(const job &j, uint64_t word, WHAT what)
+{
+    const uint8_t *values = NULL;
+    each_bit(j, word, [&](uint32_t bit, const word_place &place) {
+        values = values ? values : values_of(j, place);
+        what(bit, place.position + bit, pattern_at(j, values, bit));
+    });
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
@@ -69,10 +94,10 @@ template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT w
 /* Value i of rows of whole words: its bit, by a warp of 32 of them. */
 FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
 {
-    const uint64_t x = i / WORD % j.row * WORD + i % WORD;
+    const word_place place = place_of(j, i / WORD);
     bool is_in = false; /* the value is of the set */
-    if (x < j.shape[3]) {
-        const uint64_t pattern = pattern_at(j, i / WORD / j.row * j.shape[3] + x);
+    if (place.point[3] + i % WORD < j.shape[3]) {
+        const uint64_t pattern = pattern_at(j, values_of(j, place), i % WORD);
         const double v = j.values.size == 4 ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern),
                      size = v < 0 ? -v : v;
         if (j.what == FLOE_INTERP_BITS_FLAT)
@@ -92,8 +117,7 @@ FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
 
 FLOE_DEV void find_special(const job &j, uint64_t word, sums &s)
 {
-    each_bit(j, word, [&](uint32_t, uint64_t position) {
-        const uint64_t pattern = pattern_at(j, position);
+    each_pattern(j, word, [&](uint32_t, uint64_t position, uint64_t pattern) {
         if ((j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill)) &&
             floe_interp_palette_place(j.palette, j.npalette, pattern) == j.npalette)
             s.n[0] = floe_max64(s.n[0], ~position); /* the first one */
@@ -102,8 +126,8 @@ FLOE_DEV void find_special(const job &j, uint64_t word, sums &s)
 
 FLOE_DEV void count_sets(const job &j, uint64_t word, sums &s)
 {
-    each_bit(j, word, [&](uint32_t, uint64_t position) {
-        const uint32_t set = set_of(j, pattern_at(j, position));
+    each_pattern(j, word, [&](uint32_t, uint64_t, uint64_t pattern) {
+        const uint32_t set = set_of(j, pattern);
 #pragma unroll
         for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++)
             s.n[k] += k == set;
@@ -113,8 +137,8 @@ FLOE_DEV void count_sets(const job &j, uint64_t word, sums &s)
 FLOE_DEV void pick(const job &j, uint64_t word)
 {
     uint64_t bits = 0;
-    each_bit(j, word, [&](uint32_t bit, uint64_t position) {
-        bits |= (uint64_t)(set_of(j, pattern_at(j, position)) == j.set) << bit;
+    each_pattern(j, word, [&](uint32_t bit, uint64_t, uint64_t pattern) {
+        bits |= (uint64_t)(set_of(j, pattern) == j.set) << bit;
     });
     j.to[word] = bits;
 }
@@ -157,11 +181,11 @@ FLOE_DEV void make_record(const job &j, uint64_t i)
 FLOE_DEV void make_list(const job &j, uint64_t word)
 {
     uint64_t rank = j.ranks[word];
-    each_bit(j, word, [&](uint32_t, uint64_t position) {
+    each_pattern(j, word, [&](uint32_t, uint64_t position, uint64_t pattern) {
         if (j.list)
             j.list[1 + rank] = (uint32_t)position;
         if (j.literals)
-            store_pattern((uint8_t *)j.literals + rank * j.values.size, j.values.size, pattern_at(j, position));
+            store_pattern((uint8_t *)j.literals + rank * j.values.size, j.values.size, pattern);
         rank++;
     });
 }
@@ -186,7 +210,9 @@ FLOE_DEV void place_listed(const job &j, uint64_t i)
         set_damaged(j.status);
         return;
     }
-    put_value(j, position, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
+    uint64_t point[FLOE_INTERP_RANK];
+    floe_interp_point_of(j.shape, position, point);
+    put_value(j, point, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
 }
 
 /* Cells of a word, out of the records that have them. */
@@ -231,8 +257,9 @@ FLOE_DEV void restore(const job &j, uint64_t i)
 FLOE_DEV void place_word(const job &j, uint64_t word)
 {
     uint64_t rank = j.with_literals ? j.ranks[word] : 0;
-    each_bit(j, word, [&](uint32_t, uint64_t position) {
-        put_value(j, position, j.with_literals ? literal_at(j, *j.cursor, rank) : j.base);
+    each_bit(j, word, [&](uint32_t bit, const word_place &place) {
+        const uint64_t point[] = {place.point[0], place.point[1], place.point[2], place.point[3] + bit};
+        put_value(j, point, j.with_literals ? literal_at(j, *j.cursor, rank) : j.base);
         rank++;
     });
 }
