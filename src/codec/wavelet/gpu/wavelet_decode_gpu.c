@@ -24,7 +24,7 @@ typedef struct decoding {
     const floe_codec_chunk *k;
     floe_interp_output out;
     floe_wavelet_chunk chunk; /* its plan's shape: of the array */
-    bool boxed;               /* what is wanted before each step, and which of its cells that needs */
+    bool boxed; /* less than all is wanted: before each step these points, which need these of its cells */
     floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], cells[FLOE_WAVELET_STEPS];
     floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has the array */
@@ -252,7 +252,7 @@ static void find_wanted(decoding *d)
                                   .size = d->size,
                                   .array = d->c->array[0]};
     const uint32_t slowest = floe_interp_slowest(p->shape);
-    d->boxed = d->k->call->level == 0;
+    d->boxed = d->k->call->level == 0 && floe_interp_box_points(&d->out.box) < floe_interp_points(p->shape);
     d->wanted[0] = d->out.box;
     if (p->packet) {
         d->wanted[0].lo[slowest] = 0;
@@ -280,7 +280,9 @@ static bool gather(decoding *d, gathering *g)
     bool good = true;
     for (uint32_t i = d->chunk.kind == FLOE_INTERP_CODED ? p->nsteps : 0; i-- > d->level.step && good;) {
         const floe_wavelet_coding *k = &p->steps[i];
-        const floe_context_box box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
+        floe_context_box box;
+        if (d->boxed)
+            box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
         good = add_grid(d, g, &g->steps, &k->spec, &k->grid, d->boxed ? &box : NULL);
     }
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
