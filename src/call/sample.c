@@ -44,13 +44,15 @@ static void box_choose(floe_sample *s, uint64_t nelems)
         s->box[i] = floe_min64(h->shape[i], lo);
 }
 
-/* Tiles of codec lorenzo, and the point behind them, so that what lies between points is not at an end. */
+/* Tiles of codec lorenzo, and the point behind them, so that what lies between points is not at an end. An axis shorter than that leaves its
+ * tile to the one before: rows of codecs that turn axes are not to be short. */
 static void small_boxes(floe_sample *s, uint64_t nelems)
 {
     const floe_header *h = &s->header;
     uint64_t tile, group;
-    for (uint32_t i = 0; i < h->rank; i++) {
-        floe_codec_chosen(FLOE_CODEC_AUTO)->units(h->rank, h->rank - 1 - i, &tile, &group);
+    uint32_t inner = 0;
+    for (uint32_t i = h->rank; i-- > 0; inner += h->shape[i] > tile) {
+        floe_codec_chosen(FLOE_CODEC_AUTO)->units(h->rank, inner, &tile, &group);
         s->box[i] = floe_min64(h->shape[i], (tile > 1 ? tile : BOXES) + 1);
     }
     const uint64_t n = nelems < SMALL_LARGE ? floe_min64(nelems / SMALL_LEAST, SMALL_BOXES) : nelems / SMALL_VALUES;

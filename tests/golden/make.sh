@@ -234,6 +234,15 @@ interp-lifted-f32   lognormal   24x30x41   f32 rel=1e-2   balanced --codec inter
 interp-lifted-f64   turbulence  14x22x41   f64 rel=1e-5   best     --codec interp
 wavelet-lifted-f32  orbitals    18x30x40   f32 rel=1e-3   balanced --codec wavelet
 wavelet-lifted-f64  mixing      60x50      f64 rel=1e-5   best     --codec wavelet
+interp-narrow-f32   mixing      41x37x12   f32 rel=1e-3   balanced --codec interp
+wavelet-narrow-f32  turbulence  50x43x6    f32 rel=1e-3   balanced --codec wavelet
+interp-turned-f32   mixing      41x37x12   f32 rel=1e-3   balanced --codec interp
+interp-turned-f64   turbulence  20x61x5x3  f64 rel=1e-4   best     --codec interp --chunk 20x23x5x3
+wavelet-turned-f32  turbulence  50x43x6    f32 rel=1e-3   balanced --codec wavelet
+wavelet-turned-f64  weather     300x7      f64 rel=1e-4   best     --codec wavelet --chunk 120x7
+wavelet-turned-4d   mixing      4x9x14x3   f32 rel=1e-2   balanced --codec wavelet
+interp-turned-flat  constant    40x9       f32 rel=1e-3   balanced --codec interp
+wavelet-turned-raw  noise       40x3       f64 abs=1e-30  balanced --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

@@ -175,6 +175,8 @@ static void levels_in_device_memory(void **unused)
         {FLOE_F64, 3, {17, 23, 40}, "codec=interp rel=1e-6", true}, /* levels that end early */
         {FLOE_F32, 3, {20, 31, 35}, "codec=interp abs=0.01 fill=-99", true},
         {FLOE_F64, 4, {5, 9, 17, 20}, "codec=interp abs=0.01", true},
+        {FLOE_F32, 3, {60, 33, 11}, "codec=interp abs=0.01 chunk=36x33x11", true}, /* turned */
+        {FLOE_F32, 3, {60, 33, 11}, "codec=wavelet abs=0.01 chunk=36x33x11", true},
         {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet abs=0.01", true},
         {FLOE_F32, 3, {16, 24, 33}, "codec=wavelet abs=0.01 chunk=16x8x33", true},
         {FLOE_F64, 2, {101, 77}, "codec=wavelet rel=1e-3 preset=best", true},

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the pages' decoders share: the error, and readers of bytes and of 32-bit words."""
 import struct
+from itertools import product
+from operator import mul
 
 
 class Damaged(Exception):
@@ -14,6 +16,30 @@ def need(holds, what):
 
 def ceil_div(a, b):
     return -(-a // b)
+
+
+def turned(extent, turns):
+    """The axes of a chunk that have more than one point, of which so many last ones come before those that are last then."""
+    axes = [a for a, n in enumerate(extent) if n != 1]
+    known = 0
+    for a, before in zip(reversed(axes), reversed(axes[:-1])):
+        n = extent[a]
+        if not (2 * n <= max(extent) if n <= 8 else n <= 48 and 3 * n <= extent[before]):
+            break
+        known += 1
+    need(turns in (0, known), "how its axes are turned")
+    end = len(axes) - turns
+    first = max(end - 2, 0)
+    return axes[:first] + axes[end:] + axes[first:end]
+
+
+def unturn(values, extent, axes):
+    """Values in C order of a chunk with these axes, to that of the chunk itself."""
+    step, strides = 1, [0] * len(extent)
+    for a in reversed(axes):
+        strides[a] = step
+        step *= extent[a]
+    return [values[sum(map(mul, at, strides))] for at in product(*map(range, extent))]
 
 
 def signed(v, bits):

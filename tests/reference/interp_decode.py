@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from math import isfinite, ldexp, prod
 
-from base import Reader, ceil_div, need
+from base import Reader, ceil_div, need, turned, unturn
 from lorenzo_decode import exp2
 
 # ---- reals -----------------------------------------------------------------------------------------------------------
@@ -386,17 +386,21 @@ class Step:
 class InterpChunk:
     def __init__(self, payload, bits, integer, extent):
         need(not integer, "interp: of integers")
-        axes = [n for n in extent if n != 1]
+        self.extent, self.axes = extent, turned(extent, payload[9] if len(payload) > 9 else 0)
+        axes = [extent[a] for a in self.axes]
         self.payload, self.real, self.size, self.n = payload, Real(bits), bits // 8, prod(extent)
         self.shape = [1] * (4 - len(axes)) + axes
         need(len(payload) >= 28 + self.n // 4096, "interp: too few bytes")
 
     def decode(self):
         """Patterns of the values, in C order."""
+        return unturn(self.decode_turned(), self.extent, self.axes)
+
+    def decode_turned(self):
         self.r = r = Reader(self.payload)
         head = r.take(20)
         kind, nsteps, flags, sets = head[1], head[2], head[3], head[4:9]
-        need(head[0] in (2, 3, 4) and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
+        need(head[0] in (2, 3, 4) and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[10:12]) and
              (kind == 0 or (nsteps == 0 and flags & 1 == 0)) and (kind != 1 or not any(sets + head[12:16])) and
              all(s & 15 < 3 and (s >> 4 == 0 or s & 15 == 2) for s in sets), "interp: its header")
         self.lifted = head[0] > 3

@@ -6,7 +6,7 @@ from itertools import product
 from math import isfinite, prod
 from struct import unpack
 
-from base import Reader, ceil_div, need
+from base import Reader, ceil_div, need, turned, unturn
 from interp_decode import Chunk, Grid, Real, Spec, mixed, read_tables
 from lorenzo_decode import exp2
 
@@ -91,7 +91,8 @@ class Step:
 class WaveletChunk:
     def __init__(self, payload, bits, integer, extent):
         need(not integer, "wavelet: of integers")
-        axes = [n for n in extent if n != 1]
+        self.extent, self.axes = extent, turned(extent, payload[11] if len(payload) > 11 else 0)
+        axes = [extent[a] for a in self.axes]
         self.payload, self.real, self.size, self.n = payload, Real(bits), bits // 8, prod(extent)
         self.shape = [1] * (4 - len(axes)) + axes
         self.slowest = min(4 - len(axes), 3)
@@ -100,11 +101,14 @@ class WaveletChunk:
 
     def decode(self):
         """Patterns of the values, in C order."""
+        return unturn(self.decode_turned(), self.extent, self.axes)
+
+    def decode_turned(self):
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
         need(h[0] in (1, 2, 3, 4, 5) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
-             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256, 256)[h[0] - 1] and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
+             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256, 256)[h[0] - 1] and (h[1] == 0 or not any(h[2:6] + h[8:11]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:

@@ -181,11 +181,11 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
     return FLOE_OK;
 }
 
-floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out, const uint8_t *values,
-                            uint64_t pattern)
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
+                            const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern)
 {
     floe_interp_dev_fill f = {.out = *out, .pattern = pattern, .values = values, .status = c->call->status};
-    floe_interp_shape_of(c->call->rank, c->extent, f.shape);
+    memcpy(f.shape, shape, sizeof f.shape);
     FLOE_CUDA(c->err, floe_interp_fill_cuda(&f, c->stream));
     return FLOE_OK;
 }

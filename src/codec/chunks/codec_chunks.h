@@ -63,12 +63,20 @@ typedef struct floe_codec_chunk {
 /* What a chunk is found to be, as kernels would report it: LIMIT is for the CPU to see to. */
 floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
 
+/* Whether a chunk of a field, all of which are within this extent, may have so many turns. Chunks at the ends of axes may be turned another
+ * way; older chunks are not turned. */
+static inline bool floe_codec_may_turn(uint32_t turns, uint32_t rank, const uint64_t *extent, uint64_t nchunks)
+{
+    const uint32_t own = floe_interp_turns_of(rank, extent);
+    return nchunks > 1 || own > 0 || turns == 0;
+}
+
 /* How its payload begins. Waits, unless the host has it. */
 floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 
-/* To each place of its box a value out of those of the chunk, or (NULL) the pattern. */
-floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out, const uint8_t *values,
-                            uint64_t pattern);
+/* To each place of its box a value out of those of the chunk, which has that shape, or (NULL) the pattern. */
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
+                            const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern);
 
 /* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
 typedef floe_status floe_codec_visit(const floe_codec_chunk *c);

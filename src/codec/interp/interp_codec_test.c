@@ -5,6 +5,8 @@ enum { LATTICE_SHAPES = 160, LATTICE_LARGE = 4 };
 #include "codec/interp/interp_layout.h"
 #include "tests/lattice_kit.h"
 
+enum { CELLS = 40 * 60 * 63 /* of a field that is damaged */ };
+
 typedef struct losses {
     uint32_t rank;
     uint64_t extent[FLOE_MAX_RANK], n;
@@ -56,9 +58,10 @@ static void check_levels(const floe_codec_params *p, const kit_coded *coded, con
 
 static void levels(void **unused)
 {
-    static const uint64_t extents[][FLOE_MAX_RANK] = {{3000},         {41, 90},  {17, 33, 60}, {6, 9, 11, 40},
-                                                      {1, 1, 500, 1}, {4, 4, 4}, {2, 300, 3},  {1}};
-    static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1};
+    static const uint64_t extents[][FLOE_MAX_RANK] = {{3000},         {41, 90},      {17, 33, 60}, {6, 9, 11, 40},
+                                                      {1, 1, 500, 1}, {4, 4, 4},     {2, 300, 3},  {1},
+                                                      {200, 30, 9},   {60, 41, 5, 3}};
+    static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1, 3, 4};
     static double data[60000], back[60000];
     (void)unused;
     for (uint64_t i = 0; i < 6 * HOSTILE_COUNT(ranks); i += FLOE_TEST_STRIDE) {
@@ -105,29 +108,29 @@ static void wide_sizes(void **unused)
     kit_block_free(&coded.block);
 }
 
-/* Any byte that is damaged or missing is found, and no value changes that is not reported as lost. */
-static void damage_is_bounded(void **unused)
+/* Any byte that is damaged or missing is found, and no value changes that is not reported as lost: fewer than that on the mean. */
+static void check_damage(uint32_t rank, const uint64_t *extent, uint64_t eighths)
 {
-    static const uint64_t extent[] = {40, 60, 63}, zero[] = {0, 0, 0};
-    static float data[40 * 60 * 63], back[40 * 60 * 63], other[40 * 60 * 63];
-    static uint8_t lost[40 * 60 * 63];
+    static const uint64_t zero[FLOE_MAX_RANK];
+    static float data[CELLS], back[CELLS], other[CELLS];
+    static uint8_t lost[CELLS];
     uint64_t state = 3, nlost = 0, nparts = 0;
-    (void)unused;
     for (uint64_t turn = 0; turn < 4; turn++) {
         const floe_codec_params p = params_of(FLOE_F32, presets[turn % 2], modes[0], turn & 2);
         const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
         kit_coded coded;
-        hostile_fill(p.dtype, HOSTILE_SMOOTH, 40 * 60 * 63, 0.25, p.fill_bits, turn, data);
-        floe_field chunk = kit_chunk(data, p.dtype, 3, extent), whole = kit_chunk(back, p.dtype, 3, extent);
-        const floe_field out = kit_chunk(other, p.dtype, 3, extent);
+        hostile_fill(p.dtype, HOSTILE_SMOOTH, CELLS, 0.25, p.fill_bits, turn, data);
+        floe_field chunk = kit_chunk(data, p.dtype, rank, extent), whole = kit_chunk(back, p.dtype, rank, extent);
+        const floe_field out = kit_chunk(other, p.dtype, rank, extent);
         kit_round_trip(&p, &chunk, 1, &coded);
         KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
         for (int k = 0; k < 200; k += FLOE_TEST_STRIDE) {
             uint8_t *first = coded.block.data + hostile_below(&state, coded.nbytes),
                     *byte = coded.block.data + hostile_below(&state, coded.nbytes), was = *byte, first_was = *first;
-            losses l = {.rank = 3, .extent = {40, 60, 63}, .lost = lost};
+            losses l = {.rank = rank, .lost = lost};
             floe_chunk_decode call = {
-                .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
+                .rank = rank, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
+            memcpy(l.extent, extent, rank * sizeof *extent);
             call.user = &l;
             const uint64_t missing = k & 2 ? hostile_below(&state, coded.nbytes / 4) : 0;
             if (k & 1) /* a second place, often of raw bits, which states do not show */
@@ -138,38 +141,66 @@ static void damage_is_bounded(void **unused)
             *byte = was;
             *first = first_was;
             assert_true(status == FLOE_OK || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
-            for (uint64_t i = 0; i < 40 * 60 * 63 && status == FLOE_OK; i++)
+            for (uint64_t i = 0; i < CELLS && status == FLOE_OK; i++)
                 assert_true(lost[i] || memcmp(&other[i], &back[i], sizeof(float)) == 0);
             nlost += status == FLOE_OK ? l.n : 0;
             nparts += status == FLOE_OK;
         }
         kit_block_free(&coded.block);
     }
-    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * 40 * 60 * 63 * 3 / 4);
+    assert_true(nparts > 200 / FLOE_TEST_STRIDE && nlost < nparts * CELLS * eighths / 8);
 }
 
-/* Of the finest step only entropy chunks that a box touches are decoded: the last one, of other columns, may be damaged. */
-static void boxes_leave_chunks_out(void **unused)
+static void damage_is_bounded(void **unused)
 {
-    static const uint64_t extent[] = {24, 70, 90}, lo[] = {0, 0, 0}, hi[] = {4, 70, 10};
-    static float data[24 * 70 * 90], box[2][4 * 70 * 10];
-    const floe_codec_params p = params_of(FLOE_F32, presets[0], modes[0], false);
-    kit_coded coded;
+    static const uint64_t cube[] = {40, 60, 63}, turned[] = {252, 60, 10};
     (void)unused;
-    hostile_fill(p.dtype, HOSTILE_SMOOTH, 24 * 70 * 90, 0.25, 0, 1, data);
-    floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+    check_damage(3, cube, 6);
+    check_damage(3, turned, 7);
+}
+
+/* Of the finest step only entropy chunks that a box touches are decoded: the last one may be damaged. Two thirds of all values
+ * at most are lost with it. */
+static void check_box(uint32_t rank, const uint64_t *extent, const uint64_t *hi)
+{
+    static const uint64_t lo[FLOE_MAX_RANK];
+    static float data[1 << 20], box[2][4 * 70 * 10];
+    static uint8_t lost[1 << 20];
+    const floe_codec_params p = params_of(FLOE_F32, presets[0], modes[0], false);
+    const uint64_t n = kit_cells(rank, extent);
+    losses l = {.rank = rank, .lost = lost};
+    kit_coded coded;
+    assert_true(n <= HOSTILE_COUNT(data) && kit_cells(rank, hi) <= HOSTILE_COUNT(box[0]));
+    hostile_fill(p.dtype, HOSTILE_SMOOTH, n, 0.25, 0, 1, data);
+    floe_field chunk = kit_chunk(data, p.dtype, rank, extent);
     kit_round_trip(&p, &chunk, 1, &coded);
     for (int i = 0; i < 2; i++) {
-        const floe_field out = kit_chunk(box[i], p.dtype, 3, hi);
-        floe_chunk_decode call = {.rank = 3, .extent = extent, .lo = lo, .hi = hi, .out = &out};
+        const floe_field out = kit_chunk(box[i], p.dtype, rank, hi);
+        floe_chunk_decode call = {.rank = rank, .extent = extent, .lo = lo, .hi = hi, .out = &out};
         KIT_MUST(decode_call(&call, &p, coded.block.data, coded.nbytes) == FLOE_OK);
         memset(coded.block.data + coded.nbytes - 50, 0x5A, 50);
     }
-    assert_memory_equal(box[0], box[1], sizeof box[0]);
-    const floe_field out = kit_chunk(data, p.dtype, 3, extent);
-    floe_chunk_decode all = {.rank = 3, .extent = extent, .lo = lo, .hi = extent, .out = &out};
+    assert_memory_equal(box[0], box[1], sizeof(float) * kit_cells(rank, hi));
+    floe_chunk_decode all = {.rank = rank, .extent = extent, .lo = lo, .hi = extent, .out = &chunk};
     KIT_MUST(decode_call(&all, &p, coded.block.data, coded.nbytes) == FLOE_ERR_FORMAT);
+    memcpy(l.extent, extent, rank * sizeof *extent);
+    memset(lost, 0, n);
+    all.lost = note_lost;
+    all.user = &l;
+    KIT_MUST(decode_call(&all, &p, coded.block.data, coded.nbytes) == FLOE_OK);
+    assert_true(l.n > 0 && l.n <= n * 2 / 3);
     kit_block_free(&coded.block);
+}
+
+static void boxes_leave_chunks_out(void **unused)
+{
+    static const uint64_t extent[] = {24, 70, 90}, hi[] = {4, 70, 10}, row[] = {1 << 20}, begin[] = {2800},
+                          rows[] = {5, 1 << 17}, corner[] = {2, 1000}, turned[] = {252, 60, 10}, plane[] = {20, 14, 2};
+    (void)unused;
+    check_box(3, extent, hi);
+    check_box(1, row, begin);
+    check_box(2, rows, corner);
+    check_box(3, turned, plane);
 }
 
 /* Threads share the boxes of an estimate; the number is the same, and so is that of the structure that is found on the way. */

@@ -16,7 +16,7 @@ typedef floe_interp_encoder encoder;
 uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
     uint64_t shape[FLOE_INTERP_RANK];
-    if (!floe_interp_shape_of(rank, extent, shape))
+    if (!floe_interp_shape_of(rank, extent, 0, shape))
         return 0;
     return floe_interp_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
 }
@@ -26,7 +26,7 @@ static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
 {
     uint64_t part[FLOE_INTERP_RANK];
     floe_interp_trial_shape(e, part);
-    floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
+    floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part, 0);
     floe_interp_encoder_take(e, arena);
     floe_interp_trials_take(e, trial, arena);
 }
@@ -36,7 +36,7 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    if (!floe_interp_encoder_begin(&e, cpu, params, rank, extent))
+    if (!floe_interp_encoder_begin(&e, cpu, params, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_interp_decode_workspace(cpu, params->dtype, rank, extent);
@@ -119,7 +119,7 @@ static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nby
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
     uint64_t point[FLOE_INTERP_RANK] = {0};
-    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
+    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
     floe_interp_header_write(&raw, e->narrow, &to);
     do
         floe_interp_pattern_write(&to, e->narrow, floe_interp_pattern_at(e, point));
@@ -130,10 +130,11 @@ static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nby
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
+    const uint32_t turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape);
     *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
-    FLOE_CHECK(err, floe_interp_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
-               "a chunk of no cells, or of more than codec interp takes");
-    e->values = floe_interp_view_of(c->chunk);
+    FLOE_CHECK(err, floe_interp_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape, turns),
+               FLOE_ERR_ARGUMENT, "a chunk of no cells, or of more than codec interp takes");
+    e->values = floe_interp_view_of(c->chunk, turns);
     take_scratch(e, trial, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);

@@ -30,11 +30,13 @@ typedef struct decoder {
     uint32_t nlost, step; /* step: that is being decoded */
 } decoder;
 
-static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
+                          uint32_t turns)
 {
     *d = (decoder){.ops = floe_interp_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
     d->size = floe_dtype_size(dtype);
-    if (!floe_interp_shape_of(rank, extent, d->chunk.plan.shape))
+    d->chunk.turns = turns;
+    if (!floe_interp_shape_of(rank, extent, turns, d->chunk.plan.shape))
         return false;
     d->ncells = floe_interp_points(d->chunk.plan.shape);
     floe_interp_needs_of(d->chunk.plan.shape, &d->needs);
@@ -55,12 +57,19 @@ static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
 
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
-    decoder d;
-    floe_arena plan = floe_arena_plan();
-    if (!begin_decoder(&d, cpu, dtype, rank, extent))
-        return 0;
-    take_scratch(&d, cpu, &plan);
-    return plan.overflow ? 0 : plan.used;
+    const uint32_t turns[] = {0, floe_interp_turns_of(rank, extent)}; /* older chunks have none */
+    size_t most = 0;
+    for (int i = 0; i < 1 + (turns[1] > 0); i++) {
+        decoder d;
+        floe_arena plan = floe_arena_plan();
+        if (!begin_decoder(&d, cpu, dtype, rank, extent, turns[i]))
+            return 0;
+        take_scratch(&d, cpu, &plan);
+        if (plan.overflow)
+            return 0;
+        most = plan.used > most ? plan.used : most;
+    }
+    return most;
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
@@ -182,26 +191,44 @@ static void leave_lattice(const decoder *d)
 
 /* ---- damage ------------------------------------------------------------------------------------------------------------ */
 
-/* Cells whose codes stand in an entropy chunk; all where the grid was laid again, and has no rows. */
+/* Cells of rows `begin` to `end` - 1 of a lattice m. Rows of several planes are all of their rows. */
+static void set_rows(floe_interp_box *box, const uint64_t *m, uint64_t begin, uint64_t end)
+{
+    const uint64_t plane = begin / m[2], last = (end - 1) / m[2];
+    box->lo[0] = plane / m[1];
+    box->hi[0] = last / m[1] + 1;
+    if (box->hi[0] - box->lo[0] == 1) {
+        box->lo[1] = plane % m[1];
+        box->hi[1] = last % m[1] + 1;
+    }
+    if (plane == last) {
+        box->lo[2] = begin % m[2];
+        box->hi[2] = (end - 1) % m[2] + 1;
+    }
+}
+
+/* Cells whose codes stand in an entropy chunk, and those between. */
 static floe_interp_box cells_of(const floe_interp_coding *c, uint64_t index)
 {
     const floe_context_chunk k = floe_context_chunk_of(&c->grid, index);
-    const uint64_t *m = c->step.coarse, plane = k.first / k.plane, row = k.first % k.plane / k.row,
-                   column = k.first % k.row;
-    const uint64_t end = plane + k.planes, codes = 8;
+    const uint64_t *m = c->step.coarse, nrows = m[0] * m[1] * m[2], codes = 8;
     floe_interp_box box = {.hi = {m[0], m[1], m[2], m[3]}};
-    if (c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2])
-        return box;
-    box.lo[0] = plane / m[1];
-    box.hi[0] = (end - 1) / m[1] + 1;
-    if (box.hi[0] - box.lo[0] == 1) {
-        box.lo[1] = plane % m[1];
-        box.hi[1] = (end - 1) % m[1] + 1;
+    uint64_t row = k.first / k.row, column = k.first % k.row, end = column + k.lanes;
+    if (floe_interp_grid_has_rows(&c->grid, m)) {
+        set_rows(&box, m, row, row + (k.planes - 1) * (k.plane / k.row) + k.rows);
+        box.lo[2] = row % m[2];
+        box.hi[2] = row % m[2] + k.rows;
+    } else {
+        const uint64_t each = floe_interp_row_records(&c->step), last = k.first + k.rows * k.row - 1;
+        row = k.first / each;
+        column = k.first % each;
+        end = last % each + 1;
+        set_rows(&box, m, row, floe_min64(last / each + 1, nrows));
+        if (row != last / each)
+            return box;
     }
-    box.lo[2] = row;
-    box.hi[2] = row + k.rows;
     box.lo[3] = codes * column >> c->step.naxes;
-    box.hi[3] = floe_min64(m[3], floe_ceil_div(codes * (column + k.lanes), (uint64_t)1 << c->step.naxes));
+    box.hi[3] = floe_min64(m[3], floe_ceil_div(codes * end, (uint64_t)1 << c->step.naxes));
     return box;
 }
 
@@ -255,7 +282,7 @@ static floe_status report_lost(const decoder *d, floe_error *err)
     const floe_chunk_decode *c = d->call;
     uint32_t axis[FLOE_MAX_RANK];
     FLOE_CHECK(err, !c->lost || c->level || d->nlost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
-    floe_interp_axes_of(c->rank, c->extent, axis);
+    floe_interp_axes_of(c->rank, c->extent, d->chunk.turns, axis);
     for (uint32_t i = 0; i < d->nlost; i++) {
         uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
         bool empty = false;
@@ -360,11 +387,14 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
+    uint32_t turns;
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent),
+    FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns),
+               FLOE_ERR_FORMAT, "interp chunk: its axes are in an order that no writer makes");
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     d.call = c;
-    d.out = floe_interp_output_of(c->rank, c->extent, c->lo, c->hi, c->out, c->level);
+    d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
     take_scratch(&d, &cpu, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);

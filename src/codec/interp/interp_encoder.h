@@ -43,9 +43,10 @@ typedef struct floe_interp_encoder {
     floe_cpu sharer_cpu;
 } floe_interp_encoder;
 
-/* Sets all but the field and the scratch. Returns false where codec interp does not take such a chunk. */
+/* Sets all but the field and the scratch. Returns false where codec interp does not take such a chunk. turns: 0 for an extent that is a
+ * shape. */
 bool floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                               uint32_t rank, const uint64_t *extent);
+                               uint32_t rank, const uint64_t *extent, uint32_t turns);
 /* Takes all scratch but that of e->entropy; sets the plan by which it is sized. */
 void floe_interp_encoder_take(floe_interp_encoder *e, floe_arena *arena);
 

@@ -16,6 +16,7 @@ enum {
     FLOE_INTERP_STEPS = 64, /* of a chunk, at most */
     FLOE_INTERP_HEADER_NBYTES = 20,
     FLOE_INTERP_FLAGS_AT = 3,
+    FLOE_INTERP_TURNS_AT = 9,
     FLOE_INTERP_SIZE_AT = 12,    /* of all that is apart, in words of 4 bytes */
     FLOE_INTERP_CHECK_WORD = 4,  /* of the head: the check, which is not of the sum */
     FLOE_INTERP_FLAG_LOG = 1,    /* of the flags */

@@ -11,13 +11,14 @@
 typedef floe_interp_encoder encoder;
 
 bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
-                               const uint64_t *extent)
+                               const uint64_t *extent, uint32_t turns)
 {
     *e = (encoder){.cpu = cpu, .params = params, .ops = floe_interp_ops_of(params->dtype, cpu->isa)};
     e->share = 1;
     e->narrow = floe_dtype_is_narrow(params->dtype);
     e->size = floe_dtype_size(params->dtype);
-    if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))
+    e->chunk.turns = turns;
+    if (!floe_interp_shape_of(rank, extent, turns, e->chunk.plan.shape))
         return false;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     e->nbits = floe_interp_bits_room(e->chunk.plan.shape);

@@ -34,7 +34,8 @@ void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_curs
     floe_write8(to, (uint8_t)((c->log ? FLOE_INTERP_FLAG_LOG : 0) | (c->wide_sizes ? FLOE_INTERP_FLAG_SIZES : 0)));
     for (int s = 0; s < FLOE_INTERP_SETS; s++)
         floe_write8(to, (uint8_t)(c->sets[s].kind | c->sets[s].axes << 4));
-    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)
+    floe_write8(to, (uint8_t)c->turns);
+    for (int i = FLOE_INTERP_TURNS_AT + 1; i < FLOE_INTERP_SIZE_AT; i++)
         floe_write8(to, 0);
     floe_write32(to, (uint32_t)(c->apart_nbytes / 4));
     floe_write32(to, 0);
@@ -126,8 +127,8 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
     c->checks = h[0] > FLOE_INTERP_UNCHECKED;
     c->ans_begin = h[0] > FLOE_INTERP_UNLIFTED ? FLOE_ANS_BEGIN : FLOE_ANS_LEAST;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
-                (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log));
-    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)
+                (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log)) && h[FLOE_INTERP_TURNS_AT] == c->turns;
+    for (int i = FLOE_INTERP_TURNS_AT + 1; i < FLOE_INTERP_SIZE_AT; i++)
         good = good && h[i] == 0;
     c->apart_nbytes = 4 * (uint64_t)floe_load32(h + FLOE_INTERP_SIZE_AT);
     c->check = floe_load32(h + 4 * FLOE_INTERP_CHECK_WORD);

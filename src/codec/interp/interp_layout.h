@@ -33,6 +33,7 @@ enum {
 
 typedef struct floe_interp_chunk {
     floe_interp_kind kind;
+    uint32_t turns;               /* of the axes, as floe_interp_turns_of */
     bool log, wide_sizes, checks; /* checks: entropy chunks have checks; always set by an encoder */
     uint32_t ans_begin;           /* decoder: the state with which encoding of entropy chunks began */
     floe_interp_set sets[FLOE_INTERP_SETS];
@@ -77,7 +78,7 @@ extern const floe_context_spec floe_interp_mask_spec;
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
 /* The check of a head, which covers all bytes before the first entropy chunk of a step. */
 uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes);
-/* The bytes are untrusted. The caller has set plan.shape, and needs by it: a plan that takes more is refused. Leaves `from` behind the
+/* The bytes are untrusted. The caller has set turns, plan.shape, and needs by it: a plan that takes more is refused. Leaves `from` behind the
  * values apart. Does not compare the check. */
 floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
                                     floe_reader *from, floe_error *err);

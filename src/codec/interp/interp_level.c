@@ -30,7 +30,10 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
 {
     floe_interp_needs needs;
     floe_reader from = floe_reader_of(c->src, (size_t)have);
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
+    FLOE_CHECK(err,
+               !floe_dtype_is_integer(c->dtype) &&
+                   floe_interp_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
+                   floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     floe_interp_needs_of(k->plan.shape, &needs);
     FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(c->dtype), &from, err));
@@ -112,7 +115,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     const uint64_t apart_at = at - k.apart_nbytes;
     FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");
-    floe_interp_chunk_words(k.kind, k.log, k.plan.shape, c->nbytes, to);
+    floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_sets(to, &k, narrow);
     if (k.apart_nbytes)
         floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);

@@ -189,12 +189,13 @@ void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, 
 void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, encoder *e, encoder *trial)
 {
     const floe_field box = floe_codec_box(boxes, 0);
-    floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent);
-    floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent);
+    const uint32_t turns = floe_interp_turns_of(boxes->rank, boxes->shape);
+    floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent, turns);
+    floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent, turns);
     e->boxes = boxes;
     e->share = boxes->share;
     memcpy(e->box_at, boxes->at, sizeof e->box_at);
-    e->values = floe_interp_view_of(&box);
+    e->values = floe_interp_view_of(&box, turns);
     e->values.data = (void *)boxes->data;
     floe_interp_domain_set(e);
 }

@@ -145,7 +145,7 @@ static void plan_field(const tuner *t, const floe_interp_structure *s, floe_inte
 {
     const floe_codec_boxes *boxes = t->e->boxes;
     uint64_t shape[FLOE_INTERP_RANK];
-    if (!boxes || !floe_interp_shape_of(boxes->rank, boxes->shape, shape))
+    if (!boxes || !floe_interp_shape_of(boxes->rank, boxes->shape, t->e->chunk.turns, shape))
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
     floe_interp_plan_steps(shape, s, whole);
 }
@@ -275,12 +275,30 @@ static bool tune_others(tuner *t, floe_interp_structure *best, uint64_t *bits)
     return *bits < before;
 }
 
+/* With which axis to begin: the slowest one; of four, whose boxes are short, the one that spares most where it alone begins later. */
+static uint32_t first_axis(tuner *t, const floe_interp_structure *best)
+{
+    const uint64_t *n = t->e->chunk.plan.shape;
+    uint64_t least = UINT64_MAX;
+    uint32_t first = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK && n[0] > FLOE_INTERP_ENDS; a++) {
+        floe_interp_structure s = *best;
+        s.start[a] = s.start[a] ? s.start[a] : 1;
+        const uint64_t bits = n[a] > FLOE_INTERP_ENDS ? try_structure(t, &s) : UINT64_MAX;
+        first = bits < least ? a : first;
+        least = floe_min64(bits, least);
+    }
+    return first;
+}
+
 /* Axes along which prediction hurts begin later, or never; all those at the same level. */
 static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
     const uint64_t *n = t->e->chunk.plan.shape;
     uint8_t late = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    const uint32_t first = first_axis(t, best);
+    for (uint32_t i = 0; i < FLOE_INTERP_RANK; i++) {
+        const uint32_t a = i == 0 ? first : i <= first ? i - 1 : i;
         uint32_t others = 0;
         for (uint32_t b = 0; b < FLOE_INTERP_RANK; b++)
             others += b != a && n[b] > FLOE_INTERP_ENDS && best->start[b] == 0;

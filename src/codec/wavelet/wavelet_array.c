@@ -8,10 +8,11 @@
 
 typedef floe_wavelet_encoder encoder;
 
-bool floe_wavelet_encoder_shape(encoder *e, uint32_t rank, const uint64_t *extent)
+bool floe_wavelet_encoder_shape(encoder *e, uint32_t rank, const uint64_t *extent, uint32_t turns)
 {
     uint64_t *shape = e->chunk.plan.shape;
-    if (!floe_interp_shape_of(rank, extent, shape))
+    e->chunk.turns = turns;
+    if (!floe_interp_shape_of(rank, extent, turns, shape))
         return false;
     e->ncells = floe_interp_points(shape);
     e->row = floe_wavelet_marks_row(shape);
@@ -21,12 +22,12 @@ bool floe_wavelet_encoder_shape(encoder *e, uint32_t rank, const uint64_t *exten
 }
 
 bool floe_wavelet_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
-                                const uint64_t *extent)
+                                const uint64_t *extent, uint32_t turns)
 {
     *e = (encoder){.cpu = cpu, .params = params, .ops = floe_wavelet_value_ops_of(params->dtype, cpu->isa)};
     e->narrow = floe_dtype_is_narrow(params->dtype);
     e->size = floe_dtype_size(params->dtype);
-    return floe_wavelet_encoder_shape(e, rank, extent);
+    return floe_wavelet_encoder_shape(e, rank, extent, turns);
 }
 
 void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)

@@ -15,7 +15,7 @@ typedef floe_wavelet_encoder encoder;
 uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
     uint64_t shape[FLOE_INTERP_RANK];
-    if (!floe_interp_shape_of(rank, extent, shape))
+    if (!floe_interp_shape_of(rank, extent, 0, shape))
         return 0;
     return floe_wavelet_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
 }
@@ -25,7 +25,7 @@ static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
 {
     uint64_t part[FLOE_INTERP_RANK];
     floe_wavelet_trial_shape(e, true, part);
-    floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
+    floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part, 0);
     e->entropy = floe_interp_entropy_take(e->cpu, true, 0, arena);
     e->entropy.sparse = true;
     floe_wavelet_encoder_take(e, false, arena);
@@ -38,7 +38,7 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    if (!floe_wavelet_encoder_begin(&e, cpu, params, rank, extent))
+    if (!floe_wavelet_encoder_begin(&e, cpu, params, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_wavelet_decode_workspace(cpu, params->dtype, rank, extent);
@@ -126,7 +126,7 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
 static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
-    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW};
+    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
     floe_wavelet_header_write(&raw, e->narrow, &to);
     for (uint64_t i = 0; i < e->ncells; i++)
         floe_interp_pattern_write(&to, e->narrow, floe_wavelet_pattern_at(e, i));
@@ -136,9 +136,10 @@ static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_
 static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
-    FLOE_CHECK(err, floe_wavelet_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
-               "a chunk of no cells, or of more than codec wavelet takes");
-    e->values = floe_interp_view_of(c->chunk);
+    const uint32_t turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape);
+    FLOE_CHECK(err, floe_wavelet_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape, turns),
+               FLOE_ERR_ARGUMENT, "a chunk of no cells, or of more than codec wavelet takes");
+    e->values = floe_interp_view_of(c->chunk, turns);
     take_scratch(e, trial, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);

@@ -28,11 +28,13 @@ typedef struct decoder {
     uint64_t checked;                      /* where the last check ended */
 } decoder;
 
-static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
+                          uint32_t turns)
 {
     *d = (decoder){.ops = floe_wavelet_value_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
     d->size = floe_dtype_size(dtype);
-    if (!floe_interp_shape_of(rank, extent, d->chunk.plan.shape))
+    d->chunk.turns = turns;
+    if (!floe_interp_shape_of(rank, extent, turns, d->chunk.plan.shape))
         return false;
     d->ncells = floe_interp_points(d->chunk.plan.shape);
     d->row = floe_wavelet_marks_row(d->chunk.plan.shape);
@@ -57,12 +59,19 @@ static void take_scratch(decoder *d, floe_arena *arena)
 
 size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
-    decoder d;
-    floe_arena plan = floe_arena_plan();
-    if (!begin_decoder(&d, cpu, dtype, rank, extent))
-        return 0;
-    take_scratch(&d, &plan);
-    return plan.overflow ? 0 : plan.used;
+    const uint32_t turns[] = {0, floe_interp_turns_of(rank, extent)}; /* older chunks have none */
+    size_t most = 0;
+    for (int i = 0; i < 1 + (turns[1] > 0); i++) {
+        decoder d;
+        floe_arena plan = floe_arena_plan();
+        if (!begin_decoder(&d, cpu, dtype, rank, extent, turns[i]))
+            return 0;
+        take_scratch(&d, &plan);
+        if (plan.overflow)
+            return 0;
+        most = plan.used > most ? plan.used : most;
+    }
+    return most;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
@@ -272,10 +281,13 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent),
+    uint32_t turns;
+    FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
+               FLOE_ERR_FORMAT, "wavelet chunk: its axes are in an order that no writer makes");
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent, turns),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
-    d.out = floe_interp_output_of(c->rank, c->extent, c->lo, c->hi, c->out, c->level);
+    d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
     take_scratch(&d, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);

@@ -43,11 +43,12 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_means *means;
 } floe_wavelet_encoder;
 
-/* Sets all but the field and the scratch. Returns false where codec wavelet does not take such a chunk. */
+/* Sets all but the field and the scratch. Returns false where codec wavelet does not take such a chunk. turns: 0 for an extent that is a
+ * shape. */
 bool floe_wavelet_encoder_begin(floe_wavelet_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                                uint32_t rank, const uint64_t *extent);
+                                uint32_t rank, const uint64_t *extent, uint32_t turns);
 /* Turns the encoder to a chunk of another shape. Its scratch was taken for the larger of both. */
-bool floe_wavelet_encoder_shape(floe_wavelet_encoder *e, uint32_t rank, const uint64_t *extent);
+bool floe_wavelet_encoder_shape(floe_wavelet_encoder *e, uint32_t rank, const uint64_t *extent, uint32_t turns);
 /* Takes all scratch but that of e->entropy. */
 void floe_wavelet_encoder_take(floe_wavelet_encoder *e, bool trial, floe_arena *arena);
 

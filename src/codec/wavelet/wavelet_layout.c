@@ -18,7 +18,7 @@ floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64
                                         const floe_interp_box *box)
 {
     const uint64_t columns[] = {box->lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS)};
-    return floe_interp_rows_box(g, shape, box, columns);
+    return floe_interp_rows_box(g, shape, floe_wavelet_marks_row(shape) / 8, box, columns);
 }
 
 /* Few bytes are theirs, and whoever reads a coarse level has no others to wait for. */
@@ -88,6 +88,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
         (uint8_t)(coded ? c->anchors.nbits : 0),
         (uint8_t)(coded ? p->anchor_exponent : 0),
         (uint8_t)(c->shorter[0] | c->shorter[1] << 4),
+        (uint8_t)c->turns,
     };
     for (uint32_t i = 0; i < sizeof head; i++)
         floe_write8(to, head[i]);
@@ -156,7 +157,7 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
     const bool coded = h[1] == FLOE_INTERP_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 && h[4] < FLOE_WAVELET_BANKS &&
                 h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 && h[7] <= FLOE_WAVELET_PALETTE &&
-                h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[11] == 0;
+                h[8] <= FLOE_WAVELET_ANCHOR_BITS;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
     good = good && (h[1] != FLOE_INTERP_RAW || (h[6] | h[7]) == 0);
     good = good && (!(packet || h[6] >> 2) || floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1);
@@ -171,7 +172,8 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     const uint32_t nbits = h[0] <= FLOE_WAVELET_TALL_CHUNKS ? 2 : 4, kinds = h[10] >> nbits;
     const bool rows = read_shorter(&c->shorter[FLOE_WAVELET_CORRECTIONS], h[0], h[10] & ((1u << nbits) - 1)) &&
                       read_shorter(&c->shorter[FLOE_WAVELET_VALUE_KINDS], h[0], kinds);
-    FLOE_CHECK(err, rows && is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
+    FLOE_CHECK(err, rows && is_known(h, c->plan.shape) && h[FLOE_WAVELET_TURNS_AT] == c->turns, FLOE_ERR_FORMAT,
+               "wavelet chunk: its header cannot be");
     c->kind = (floe_interp_kind)h[1];
     c->plan.nsteps = h[2];
     c->log = h[3];

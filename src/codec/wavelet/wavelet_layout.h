@@ -18,6 +18,7 @@ enum {
     FLOE_WAVELET_UNCHECKED = 2,   /* as 3, and there are no checks behind anchors and steps */
     FLOE_WAVELET_LONG_CHUNKS = 1, /* as 2, and entropy chunks are never shorter */
     FLOE_WAVELET_HEADER_NBYTES = 12,
+    FLOE_WAVELET_TURNS_AT = 11,
     FLOE_WAVELET_HEADER_MOST = 1024, /* bytes of header and plan, at most */
     FLOE_WAVELET_ANCHOR_BITS = 56,   /* the most bits of an anchor */
     FLOE_WAVELET_PALETTE = 3
@@ -25,6 +26,7 @@ enum {
 
 typedef struct floe_wavelet_chunk {
     floe_interp_kind kind;
+    uint32_t turns;               /* of the axes, as floe_interp_turns_of */
     bool log, checks;             /* checks: the chunk has checks; always set by an encoder */
     uint32_t npalette, ans_begin; /* ans_begin: decoder: the state with which encoding of entropy chunks began */
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are stored as differences along the slowest axis */
@@ -81,7 +83,7 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
 
 /* Writes the head up to the anchors. */
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
-/* The bytes are untrusted. The caller has set plan.shape. */
+/* The bytes are untrusted. The caller has set turns and plan.shape. */
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
 /* Whether the plan, which is untrusted, takes no more memory than the largest one that an encoder makes. */
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);

@@ -10,7 +10,10 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wav
                              floe_error *err)
 {
     floe_reader from = floe_reader_of(c->src, (size_t)have);
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
+    FLOE_CHECK(err,
+               !floe_dtype_is_integer(c->dtype) &&
+                   floe_interp_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
+                   floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
@@ -111,7 +114,7 @@ floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, f
     floe_wavelet_chunk k;
     uint64_t at = 0, end;
     FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
-    floe_interp_chunk_words(k.kind, k.log, k.plan.shape, c->nbytes, to);
+    floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_part(to, "header", &at, end);
     if (k.kind == FLOE_INTERP_CODED) {
         add_structure(to, &k.plan);

@@ -60,7 +60,7 @@ static void one_structure(const uint64_t *shape, const floe_wavelet_structure *s
     uint64_t state = n + s->bank;
     floe_wavelet_encoder e;
     floe_arena plan = floe_arena_plan();
-    assert_true(floe_wavelet_encoder_begin(&e, &cpu, &params, 4, shape));
+    assert_true(floe_wavelet_encoder_begin(&e, &cpu, &params, 4, shape, 0));
     floe_wavelet_encoder_take(&e, true, &plan);
     kit_block *scratch = kit_scratch(plan.used);
     floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);

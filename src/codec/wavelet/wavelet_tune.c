@@ -397,7 +397,7 @@ void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe
 {
     uint64_t part[FLOE_INTERP_RANK];
     floe_wavelet_trial_shape(e, large, part);
-    floe_wavelet_encoder_shape(trial, FLOE_INTERP_RANK, part);
+    floe_wavelet_encoder_shape(trial, FLOE_INTERP_RANK, part, 0);
     *params = *e->params;
     params->mode = FLOE_BOUND_ABS;
     params->bound = floe_codec_tuner_bound(e->params);

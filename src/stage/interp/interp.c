@@ -13,26 +13,83 @@ const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa)
     return FLOE_BY_REAL_AND_ISA(floe_dtype_is_narrow(dtype), isa, &floe_interp_ops);
 }
 
-bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])
+enum {
+    TURNED_MOST = 48, /* points of an axis that is turned; */
+    TURNED_TIMES = 3, /* the one before has so many times as many, */
+    TURNED_ALONE = 8  /* unless it has no more than this, and half of the longest */
+};
+
+/* The axes of more than one point, the last one first. */
+static uint32_t axes_left(uint32_t rank, const uint64_t *extent, uint32_t *left)
 {
-    uint32_t at = FLOE_INTERP_RANK;
-    uint64_t n = 1;
+    uint32_t n = 0;
     for (uint32_t a = rank; a-- > 0;)
         if (extent[a] != 1)
-            shape[--at] = extent[a];
-    while (at > 0)
-        shape[--at] = 1;
+            left[n++] = a;
+    return n;
+}
+
+/* An axis as long as the one before is mostly one of space, as that is. */
+uint32_t floe_interp_turns_of(uint32_t rank, const uint64_t *extent)
+{
+    uint32_t left[FLOE_MAX_RANK], turns = 0;
+    const uint32_t n = axes_left(rank, extent, left);
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < n; i++)
+        longest = floe_max64(longest, extent[left[i]]);
+    for (; turns + 1 < n; turns++) {
+        const uint64_t points = extent[left[turns]], before = extent[left[turns + 1]];
+        if (points <= TURNED_ALONE ? 2 * points > longest : points > TURNED_MOST || TURNED_TIMES * points > before)
+            break;
+    }
+    return turns;
+}
+
+bool floe_interp_turns_read(const void *src, uint64_t nbytes, uint64_t at, uint32_t rank, const uint64_t *extent,
+                            uint32_t *turns)
+{
+    *turns = nbytes > at ? ((const uint8_t *)src)[at] : 0;
+    return *turns == 0 || *turns == floe_interp_turns_of(rank, extent);
+}
+
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint32_t *axis)
+{
+    uint32_t left[FLOE_MAX_RANK];
+    const uint32_t n = axes_left(rank, extent, left), first = turns < n ? turns : 0,
+                   last = first + (n - first > 2 ? 2 : n - first);
+    for (uint32_t a = 0; a < rank; a++)
+        axis[a] = FLOE_INTERP_RANK;
+    for (uint32_t i = 0; i < n; i++) { /* left: first .. last - 1, then 0 .. first - 1, then the others */
+        const uint32_t at = i < last - first ? first + i : i < last ? i - (last - first) : i;
+        axis[left[at]] = FLOE_INTERP_RANK - 1 - i;
+    }
+}
+
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint32_t axis[FLOE_MAX_RANK];
+    uint64_t n = 1;
+    floe_interp_axes_of(rank, extent, turns, axis);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        shape[a] = 1;
+    for (uint32_t a = 0; a < rank; a++)
+        if (axis[a] < FLOE_INTERP_RANK)
+            shape[axis[a]] = extent[a];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         if (!floe_mul64(n, shape[a], &n))
             return false;
     return n > 0 && n <= FLOE_INTERP_CELLS_MOST;
 }
 
-void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis)
+floe_interp_view floe_interp_view_of(const floe_field *f, uint32_t turns)
 {
-    uint32_t at = FLOE_INTERP_RANK;
-    for (uint32_t a = rank; a-- > 0;)
-        axis[a] = extent[a] == 1 ? FLOE_INTERP_RANK : --at;
+    floe_interp_view v = {.data = f->data};
+    uint32_t axis[FLOE_MAX_RANK];
+    floe_interp_axes_of(f->rank, f->shape, turns, axis);
+    for (uint32_t a = 0; a < f->rank; a++)
+        if (axis[a] < FLOE_INTERP_RANK)
+            v.stride[axis[a]] = f->stride[a];
+    return v;
 }
 
 double floe_interp_least_step(bool narrow) { return narrow ? 0x1p-126 : 0x1p-1022; }
@@ -91,12 +148,12 @@ floe_interp_box floe_interp_needed(const floe_interp_step *s, const floe_interp_
     return b;
 }
 
-floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, const uint64_t *lo, const uint64_t *hi,
-                                         const floe_field *out, uint32_t level)
+floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, uint32_t turns, const uint64_t *lo,
+                                         const uint64_t *hi, const floe_field *out, uint32_t level)
 {
     floe_interp_output o = {.box.hi = {1, 1, 1, 1}, .level = level, .size = (uint32_t)floe_dtype_size(out->dtype)};
     uint32_t axis[FLOE_MAX_RANK];
-    floe_interp_axes_of(rank, extent, axis);
+    floe_interp_axes_of(rank, extent, turns, axis);
     o.view.data = out->data;
     for (uint32_t a = 0; a < rank; a++)
         if (axis[a] < FLOE_INTERP_RANK) {
@@ -139,12 +196,16 @@ void floe_interp_shape_words(const uint64_t *n, floe_text *to)
         floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
 }
 
-void floe_interp_chunk_words(floe_interp_kind kind, bool log, const uint64_t *shape, uint64_t nbytes, floe_text *to)
+void floe_interp_chunk_words(floe_interp_kind kind, bool log, uint32_t turns, const uint64_t *shape, uint64_t nbytes,
+                             floe_text *to)
 {
     static const char *const kinds[FLOE_INTERP_KINDS] = {"coded", "values as they are", "one value"};
     floe_text_add(to, "%s%s, ", kinds[kind], log ? ", logarithms" : "");
     floe_interp_shape_words(shape, to);
-    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)nbytes);
+    floe_text_add(to, " values");
+    if (turns)
+        floe_text_add(to, " (axes turned by %u)", turns);
+    floe_text_add(to, ", %llu bytes\n", (unsigned long long)nbytes);
 }
 
 void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to)

@@ -20,22 +20,21 @@ enum {
     FLOE_INTERP_TILE_REALS = FLOE_INTERP_CLASSES * 4 * 4 * 11 * 520
 };
 
-/* A chunk as this stage sees it: axes of one point left out, then ones in front. False where it is empty, or has more than
- * FLOE_INTERP_CELLS_MOST values. */
-bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK]);
-/* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
-void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis);
+/* Rows of a few values leave machines idle, and codes without context. So a chunk is turned whose last axes are short: as many of them as
+ * `turns` come before the two axes that are last then. Components of a vector, and levels that lie side by side, become planes. Axes of one
+ * point do not count. */
+uint32_t floe_interp_turns_of(uint32_t rank, const uint64_t *extent);
+/* The turns that byte `at` of a chunk has. Returns whether an encoder makes them: none, or those of the extent. */
+bool floe_interp_turns_read(const void *src, uint64_t nbytes, uint64_t at, uint32_t rank, const uint64_t *extent,
+                            uint32_t *turns);
 
+/* A chunk as this stage sees it: turned, axes of one point left out, then ones in front. False where it is empty, or has more than
+ * FLOE_INTERP_CELLS_MOST values. */
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint64_t shape[FLOE_INTERP_RANK]);
+/* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint32_t *axis);
 /* A field's strides by the axes of such a shape; those of axes of one point are 0. */
-static inline floe_interp_view floe_interp_view_of(const floe_field *f)
-{
-    floe_interp_view v = {.data = f->data};
-    uint32_t at = FLOE_INTERP_RANK;
-    for (uint32_t a = f->rank; a-- > 0;)
-        if (f->shape[a] != 1)
-            v.stride[--at] = f->stride[a];
-    return v;
-}
+floe_interp_view floe_interp_view_of(const floe_field *f, uint32_t turns);
 
 /* What encoding a tile found. Sums of whole numbers, so that no order matters. */
 typedef struct floe_interp_found {
@@ -102,15 +101,16 @@ const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa);
 
 void floe_interp_shape_words(const uint64_t *n, floe_text *to);
 /* The first line of a chunk's words. */
-void floe_interp_chunk_words(floe_interp_kind kind, bool log, const uint64_t *shape, uint64_t nbytes, floe_text *to);
+void floe_interp_chunk_words(floe_interp_kind kind, bool log, uint32_t turns, const uint64_t *shape, uint64_t nbytes,
+                             floe_text *to);
 /* Lattices of a step, and its axes, as numbers of those that the shape has. */
 void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, floe_text *to);
 
 /* ---- the box of values that a decoder of a chunk gives -------------------------------------------------------------------- */
 
 /* lo, hi: of rank axes. The chunk is one that floe_interp_shape_of takes. */
-floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, const uint64_t *lo, const uint64_t *hi,
-                                         const floe_field *out, uint32_t level);
+floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, uint32_t turns, const uint64_t *lo,
+                                         const uint64_t *hi, const floe_field *out, uint32_t level);
 /* The pattern to the place of a point, if there is one. */
 void floe_interp_output_put(const floe_interp_output *o, const uint64_t *point, uint64_t pattern);
 /* To each place its value of a chunk, or (NULL) the pattern. */

@@ -207,8 +207,38 @@ static void tiles_do_as_defined(void **unused)
     }
 }
 
+static void short_last_axes_are_turned(void **unused)
+{
+    static const struct {
+        uint32_t rank, turns;
+        uint64_t extent[FLOE_MAX_RANK], shape[FLOE_INTERP_RANK];
+    } cases[] = {{1, 0, {1000}, {1, 1, 1, 1000}},           {2, 0, {1000, 1}, {1, 1, 1, 1000}},
+                 {2, 1, {1000, 2}, {1, 1, 2, 1000}},        {2, 0, {2, 1000}, {1, 1, 2, 1000}},
+                 {3, 0, {48, 48, 48}, {1, 48, 48, 48}},     {3, 1, {10, 144, 48}, {1, 48, 10, 144}},
+                 {3, 0, {900, 143, 48}, {1, 900, 143, 48}}, {3, 0, {500, 500, 49}, {1, 500, 500, 49}},
+                 {3, 0, {8, 8, 8}, {1, 8, 8, 8}},           {3, 2, {16, 5, 8}, {1, 5, 8, 16}},
+                 {3, 1, {15, 9, 7}, {1, 7, 15, 9}},         {4, 1, {500, 3, 1, 1}, {1, 1, 3, 500}},
+                 {4, 1, {70, 1, 1, 20}, {1, 1, 20, 70}},    {4, 1, {20, 70, 60, 3}, {20, 3, 70, 60}},
+                 {4, 1, {5, 70, 60, 20}, {5, 20, 70, 60}},  {4, 2, {20, 70, 2, 3}, {2, 3, 20, 70}},
+                 {4, 0, {1, 1, 1, 1}, {1, 1, 1, 1}}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t shape[FLOE_INTERP_RANK];
+        const uint32_t turns = floe_interp_turns_of(cases[i].rank, cases[i].extent);
+        uint8_t byte = (uint8_t)turns;
+        uint32_t read;
+        assert_int_equal(turns, cases[i].turns);
+        assert_true(floe_interp_shape_of(cases[i].rank, cases[i].extent, turns, shape));
+        assert_memory_equal(shape, cases[i].shape, sizeof shape);
+        assert_true(floe_interp_turns_read(&byte, 1, 0, cases[i].rank, cases[i].extent, &read) && read == turns);
+        byte = (uint8_t)(turns + 1);
+        assert_false(floe_interp_turns_read(&byte, 1, 0, cases[i].rank, cases[i].extent, &read));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiles_do_as_defined)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tiles_do_as_defined),
+                                       cmocka_unit_test(short_last_axes_are_turned)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,20 +269,22 @@ bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------- */
 
-floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK],
+floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK], uint64_t row,
                                       const floe_interp_box *b, const uint64_t columns[2])
 {
-    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
-        return (floe_context_box){.hi = {g->size[0], g->size[1], g->size[2]}};
-    return (floe_context_box){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
-                              {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
+    const uint64_t first = b->lo[0] * n[1] + b->lo[1], last = (b->hi[0] - 1) * n[1] + b->hi[1] - 1;
+    if (floe_interp_grid_has_rows(g, n))
+        return (floe_context_box){{first, b->lo[2], columns[0]}, {last + 1, b->hi[2], columns[1]}};
+    const uint64_t begin = (first * n[2] + b->lo[2]) * row + columns[0],
+                   end = (last * n[2] + b->hi[2] - 1) * row + columns[1];
+    return (floe_context_box){{0, begin / g->size[2], 0}, {1, floe_ceil_div(end, g->size[2]), g->size[2]}};
 }
 
 floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
                                        const floe_interp_box *cells)
 {
     const uint64_t columns[] = {(cells->lo[3] << s->naxes) / 8, floe_ceil_div(cells->hi[3] << s->naxes, 8)};
-    return floe_interp_rows_box(g, s->coarse, cells, columns);
+    return floe_interp_rows_box(g, s->coarse, floe_interp_row_records(s), cells, columns);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */

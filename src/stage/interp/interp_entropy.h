@@ -73,8 +73,14 @@ bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
                         const floe_context_box *box);
 
-/* The records of the rows of a box of a lattice n, in a range of columns. All records, where the grid does not follow the lattice's rows. */
-floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK],
+/* Whether a grid has the rows of lattice n, or was cut in another way. */
+static inline bool floe_interp_grid_has_rows(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK])
+{
+    return g->size[0] == n[0] * n[1] && g->size[1] == n[2];
+}
+/* The records of the rows of a box of a lattice n, in a range of columns. row: records of a row. Where the grid has other rows: those from
+ * the first of these records to the last. */
+floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK], uint64_t row,
                                       const floe_interp_box *b, const uint64_t columns[2]);
 /* The records of a box of a step's cells. */
 floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,

@@ -22,20 +22,38 @@ enum {
 };
 enum { LEAST_CHUNK = 16, CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */ };
 
-floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
-                                    floe_interp_gpu_scratch *s, floe_error *err)
+/* What a chunk of this shape needs, if it is more. */
+static void room_widen(floe_interp_gpu_room *room, const uint64_t *shape)
+{
+    const floe_context_grid mask = floe_interp_mask_grid(shape);
+    floe_interp_needs *most = &room->needs, needs;
+    floe_interp_needs_of(shape, &needs);
+    most->coarse = floe_max64(most->coarse, needs.coarse);
+    for (int i = 0; i < 2; i++)
+        most->lattice[i] = floe_max64(most->lattice[i], needs.lattice[i]);
+    most->anchors = floe_max64(most->anchors, needs.anchors);
+    most->records = floe_max64(most->records, needs.records);
+    most->step_records = floe_max64(most->step_records, needs.step_records);
+    most->nsteps = floe_max64(most->nsteps, needs.nsteps);
+    room->ncells = floe_interp_points(shape);
+    room->nwords = floe_max64(room->nwords, floe_interp_bits_room(shape));
+    room->mask_records = floe_max64(room->mask_records, floe_context_nrecords(&mask));
+    room->mask_chunks = floe_max64(room->mask_chunks, floe_context_nchunks(&mask));
+}
+
+floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
+                                    floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err)
 {
     uint64_t shape[FLOE_INTERP_RANK];
-    floe_interp_needs *needs = &room->needs;
+    const floe_interp_needs *needs = &room->needs;
     *room = (floe_interp_gpu_room){.ncells = 0};
-    FLOE_CHECK(err, !floe_dtype_is_integer(dtype) && floe_interp_shape_of(rank, chunk, shape), FLOE_ERR_LIMIT,
-               "chunks of no cells, or of more than codec interp takes");
-    floe_interp_needs_of(shape, needs);
-    const floe_context_grid mask = floe_interp_mask_grid(shape);
-    room->ncells = floe_interp_points(shape);
-    room->nwords = floe_interp_bits_room(shape);
-    room->mask_records = floe_context_nrecords(&mask);
-    room->mask_chunks = floe_context_nchunks(&mask);
+    for (uint32_t turns = 0; turns < rank; turns++) {
+        if (!floe_codec_may_turn(turns, rank, extent, nchunks))
+            continue;
+        FLOE_CHECK(err, !floe_dtype_is_integer(dtype) && floe_interp_shape_of(rank, extent, turns, shape),
+                   FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec interp takes");
+        room_widen(room, shape);
+    }
     room->nchunks =
         needs->records / 16 / LEAST_CHUNK + CHUNKS_BESIDES * (needs->nsteps + 1) + FLOE_INTERP_SETS * room->mask_chunks;
     room->slot_words =
@@ -79,8 +97,9 @@ static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
     floe_interp_gpu_encode *c = (void *)e->own.bytes;
     *c = (floe_interp_gpu_encode){.lists = NULL};
     e->nchunks = floe_codec_nchunks(e->field.rank, e->field.shape, e->chunk);
-    return e->nchunks ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, &c->room, &c->s, err)
-                      : FLOE_OK;
+    return e->nchunks
+               ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, e->nchunks, &c->room, &c->s, err)
+               : FLOE_OK;
 }
 
 /* Of a level: what its own lattice and steps take, if no axis begins late. */
@@ -88,10 +107,15 @@ static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 {
     uint64_t shape[FLOE_INTERP_RANK];
     floe_interp_needs *needs = &room->needs;
-    floe_interp_shape_of(d->rank, d->chunk, shape);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
-    floe_interp_needs_of(shape, needs);
+    *needs = (floe_interp_needs){.coarse = 0};
+    for (uint32_t turns = 0; turns < d->rank; turns++) {
+        if (!floe_codec_may_turn(turns, d->rank, d->chunk, d->nchunks))
+            continue;
+        floe_interp_shape_of(d->rank, d->chunk, turns, shape);
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
+        room_widen(room, shape);
+    }
     needs->lattice[0] = needs->lattice[1] = floe_interp_points(shape);
 }
 
@@ -102,7 +126,7 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
     d->any = d->any || d->level == 0;
     d->nchunks = floe_codec_nchunks(d->rank, d->shape, d->chunk);
     if (d->nchunks)
-        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, &c->room, &c->s, err));
+        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, d->nchunks, &c->room, &c->s, err));
     if (d->nchunks && !d->any)
         room_cut(d, &c->room);
     return FLOE_OK;

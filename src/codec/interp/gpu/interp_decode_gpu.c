@@ -249,11 +249,12 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     floe_interp_needs needs;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    d->out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    if (!floe_interp_shape_of(k->call->rank, k->extent, d->chunk.plan.shape) ||
+    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
+    if (!floe_interp_turns_read(head, d->nbytes, FLOE_INTERP_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
+    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
     floe_interp_needs_of(d->chunk.plan.shape, &needs);
     if (floe_interp_header_read(&d->chunk, &needs, d->narrow, &from, NULL) != FLOE_OK)
@@ -262,10 +263,10 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (d->chunk.kind == FLOE_INTERP_RAW) {
         if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-        return floe_codec_fill(k, &d->out, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
+        return floe_codec_fill(k, &d->out, d->chunk.plan.shape, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
     }
     if (d->chunk.kind == FLOE_INTERP_FLAT)
-        FLOE_TRY(floe_codec_fill(k, &d->out, NULL, d->chunk.base));
+        FLOE_TRY(floe_codec_fill(k, &d->out, d->chunk.plan.shape, NULL, d->chunk.base));
     else
         FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
     FLOE_TRY(floe_codec_send(d->c->cursor, &apart_at, sizeof apart_at, d->k->stream, d->k->err));

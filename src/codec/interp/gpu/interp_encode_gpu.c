@@ -467,7 +467,7 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
     uint8_t bytes[2 * FLOE_INTERP_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_DEV_HEADER),
                 raw_to = floe_cursor_of(bytes + FLOE_INTERP_DEV_HEADER, FLOE_INTERP_DEV_HEADER);
-    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
+    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++)
         e->chunk.plan.steps[i].tables = false; /* which kernels decide */
     floe_interp_header_write(&e->chunk, e->narrow, &to);
@@ -515,8 +515,9 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->cuda.stream = e->stream;
     e->narrow = floe_dtype_is_narrow(chunk.dtype);
     e->size = (uint32_t)floe_dtype_size(chunk.dtype);
-    floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.plan.shape);
-    e->check.values = floe_interp_view_of(&chunk);
+    e->chunk.turns = floe_interp_turns_of(chunk.rank, chunk.shape);
+    floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.turns, e->chunk.plan.shape);
+    e->check.values = floe_interp_view_of(&chunk, e->chunk.turns);
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, .narrow = e->narrow};
     e->check.apart = c->apart;

@@ -81,6 +81,13 @@ static const sample samples[] = {
     {FLOE_F64, SMOOTH, 1, {70000}, "pwrel=1e-2"},
     {FLOE_F32, SMOOTH, 2, {5000, 40}, "pwrel=1e-2"},
     {FLOE_F32, FILLED, 3, {300, 20, 9}, "pwrel=1e-2"},
+    {FLOE_F64,
+     ROUGH,
+     4,
+     {6, 20, 30, 3},
+     "rel=1e-3 preset=best"}, /* turned; then chunks that are turned in several ways */
+    {FLOE_F32, SPECIAL, 3, {36, 42, 9}, "rel=1e-3 chunk=36x30x9"},
+    {FLOE_F32, SMOOTH, 3, {34, 34, 44}, "rel=1e-3 chunk=34x34x34"},
 };
 
 static uint64_t nelems_of(const sample *s)

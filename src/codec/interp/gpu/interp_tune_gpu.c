@@ -210,10 +210,11 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_i
     uint64_t part[FLOE_INTERP_RANK];
     trying run;
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
-    floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape);
+    floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape, 0);
     floe_interp_trial_shape(&e, part);
-    floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
+    floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part, 0);
     e.values = *values;
+    e.chunk.turns = chunk->turns;
     FLOE_TRY(begin_trying(&run, t, &e, &trial, err));
     floe_interp_choose(&e, &trial);
     free(run.steps);

@@ -34,27 +34,43 @@ typedef struct decoding {
 
 /* ---- sizes -------------------------------------------------------------------------------------------------------------- */
 
+/* What a chunk of this shape, or its level, needs, if it is more. Returns its bytes of marks. */
+static uint64_t room_widen(const floe_codec_decode *call, uint64_t *shape, floe_wavelet_gpu_decode *c)
+{
+    const uint64_t nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
+    floe_wavelet_needs needs;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
+        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_interp_slowest(shape) ? 0 : call->level));
+    floe_wavelet_needs_of(shape, &needs);
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
+    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape),
+                   records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16),
+                   nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
+                             nsets * (floe_context_nchunks(&marks) + 1);
+    c->room.ncells = floe_max64(c->room.ncells, floe_interp_points(shape));
+    c->room.records = floe_max64(c->room.records, records);
+    c->room.nchunks = floe_max64(c->room.nchunks, nchunks);
+    return nmarks;
+}
+
 floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *err)
 {
     floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
-    floe_wavelet_needs needs;
-    uint64_t shape[FLOE_INTERP_RANK];
+    uint64_t nmarks = 0;
     *c = (floe_wavelet_gpu_decode){.cursor = NULL};
     call->any = call->any || call->level == 0;
     call->nchunks = floe_codec_nchunks(call->rank, call->shape, call->chunk);
     if (call->nchunks == 0)
         return FLOE_OK;
-    FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
-               FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
-        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_interp_slowest(shape) ? 0 : call->level));
-    floe_wavelet_needs_of(shape, &needs);
-    const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
-    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape), nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
-    c->room.ncells = floe_interp_points(shape);
-    c->room.records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16);
-    c->room.nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
-                      nsets * (floe_context_nchunks(&marks) + 1);
+    for (uint32_t turns = 0; turns < call->rank; turns++) {
+        uint64_t shape[FLOE_INTERP_RANK];
+        if (!floe_codec_may_turn(turns, call->rank, call->chunk, call->nchunks))
+            continue;
+        FLOE_CHECK(err,
+                   !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, turns, shape),
+                   FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
+        nmarks = floe_max64(nmarks, room_widen(call, shape, c));
+    }
     return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
@@ -432,11 +448,12 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     uint64_t *shape = d->chunk.plan.shape;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    d->out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    if (!floe_interp_shape_of(k->call->rank, k->extent, shape) ||
+    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
+    if (!floe_interp_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, shape) ||
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
+    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
     floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
@@ -444,7 +461,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (d->chunk.kind == FLOE_INTERP_RAW && k->call->level == 0) {
         if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-        return floe_codec_fill(k, &d->out, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
+        return floe_codec_fill(k, &d->out, shape, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
     }
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
@@ -459,7 +476,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     FLOE_TRY(open_grids(d, &g, at));
     FLOE_TRY(decode_both(d, &g));
     FLOE_TRY(restore_kinds(d));
-    FLOE_TRY(coded ? give(d) : floe_codec_fill(k, &d->out, NULL, d->chunk.base));
+    FLOE_TRY(coded ? give(d) : floe_codec_fill(k, &d->out, shape, NULL, d->chunk.base));
     return put_kinds(d);
 }
 

@@ -46,7 +46,7 @@ static void add_trial_room(const floe_wavelet_encoder *e, bool large, floe_wavel
     floe_wavelet_encoder trial;
     uint64_t shape[FLOE_INTERP_RANK];
     floe_wavelet_trial_shape(e, large, shape);
-    floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_INTERP_RANK, shape);
+    floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_INTERP_RANK, shape, 0);
     add_room(&trial, t);
     t->nmarks = (t->nmarks + 255) & ~(uint64_t)255;
     t->records = (t->records + 255) & ~(uint64_t)255;
@@ -60,7 +60,8 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
     const floe_codec_params params = {.dtype = call->field.dtype, .preset = call->preset};
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     floe_wavelet_encoder e;
-    if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent))
+    const uint32_t turns = floe_interp_turns_of(call->field.rank, extent);
+    if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent, turns))
         return false;
     add_room(&e, &c->room);
     c->room.records = floe_max64(c->room.records, 2 * e.ncells + 64); /* of what fills holes */
@@ -198,8 +199,9 @@ static void begin_chunk(encoding *e, const floe_codec_params *params, const floe
     floe_wavelet_encoder *to = &e->p.e;
     e->index = index;
     e->least = floe_wavelet_least(chunk.rank, chunk.shape);
-    floe_wavelet_encoder_begin(to, cpu, params, chunk.rank, chunk.shape);
-    to->values = floe_interp_view_of(&chunk);
+    const uint32_t turns = floe_interp_turns_of(chunk.rank, chunk.shape);
+    floe_wavelet_encoder_begin(to, cpu, params, chunk.rank, chunk.shape, turns);
+    to->values = floe_interp_view_of(&chunk, turns);
     to->records = c->records;
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
@@ -446,7 +448,7 @@ static floe_status send_headers(const encoding *e, uint32_t *nbytes)
 {
     uint8_t bytes[FLOE_WAVELET_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, RAW_HEADER_AT), raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, 256);
-    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW};
+    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->p.e.chunk.turns};
     if (!e->raw)
         floe_wavelet_header_write(&e->p.e.chunk, e->p.e.narrow, &to);
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);

@@ -60,6 +60,9 @@ static const sample samples[] = {
     {FLOE_F32, SMOOTH, 3, {20, 24, 30}, "psnr=60 preset=fast", OFTEN},
     {FLOE_F64, ROUGH, 2, {50, 60}, "psnr=40", OFTEN},
     {FLOE_F32, SMOOTH, 3, {33, 34, 30}, "rel=1e-3 chunk=16x20x30 preset=fast", OFTEN},
+    {FLOE_F64, ROUGH, 4, {6, 14, 30, 3}, "rel=1e-3", OFTEN}, /* turned; then chunks that are turned in several ways */
+    {FLOE_F32, SPECIAL, 3, {24, 42, 9}, "rel=1e-3 chunk=24x30x9 preset=fast", OFTEN},
+    {FLOE_F32, SMOOTH, 3, {24, 24, 31}, "rel=1e-3 chunk=24x24x24 preset=fast", MORE},
     {FLOE_F32, ROUGH, 3, {13, 24, 30}, "rel=1e-3 preset=best", OFTEN},
     {FLOE_F64, SMOOTH, 4, {4, 11, 12, 13}, "rel=1e-4 preset=best", OFTEN},
     {FLOE_F32, SMOOTH, 1, {1}, "abs=1", MORE},

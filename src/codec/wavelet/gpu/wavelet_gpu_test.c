@@ -205,14 +205,14 @@ static void boxes_of_packets(void **unused)
             params_of(k % 2 ? FLOE_F64 : FLOE_F32, FLOE_PRESET_BALANCED, modes[k % 2 ? 1 : 3], false);
         const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
         void *data = malloc(n * 8);
-        floe_wavelet_chunk read;
+        floe_wavelet_chunk read = {.turns = 0};
         kit_coded coded;
         fill_columns(p.dtype, extent[0], n / extent[0], &state, data);
         floe_field chunk = kit_chunk(data, p.dtype, shapes[k].rank, extent);
         KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, chunk.rank, extent), &coded) ==
                  FLOE_OK);
         floe_reader from = floe_reader_of(coded.block.data, (size_t)coded.nbytes);
-        KIT_MUST(floe_interp_shape_of(chunk.rank, extent, read.plan.shape));
+        KIT_MUST(floe_interp_shape_of(chunk.rank, extent, 0, read.plan.shape));
         KIT_MUST(floe_wavelet_header_read(&read, p.dtype == FLOE_F32, &from, NULL) == FLOE_OK && read.plan.packet > 0);
         part t = part_of(&p, &chunk, coded.block.data, coded.nbytes);
         compare_boxes(&t, is_watched() ? 4 : 12, &state, &chunk);
@@ -264,14 +264,14 @@ static void long_lists(void **unused)
     const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_FAST, modes[0], false);
     const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
     floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent);
-    floe_wavelet_chunk read;
+    floe_wavelet_chunk read = {.turns = 0};
     kit_coded coded;
     (void)unused;
     hostile_fill(FLOE_F32, HOSTILE_SMOOTH, HOSTILE_COUNT(data), 0.25, 0, 1, data);
     KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, 3, extent), &coded) == FLOE_OK);
     uint8_t *src = coded.block.data;
     floe_reader from = floe_reader_of(src, (size_t)coded.nbytes);
-    KIT_MUST(floe_interp_shape_of(3, extent, read.plan.shape));
+    KIT_MUST(floe_interp_shape_of(3, extent, 0, read.plan.shape));
     KIT_MUST(floe_wavelet_header_read(&read, true, &from, NULL) == FLOE_OK && read.plan.nsteps > 0);
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&read.plan)) * read.anchors.nbits;
     uint8_t *records = src + floe_wavelet_check_end(read.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8));
