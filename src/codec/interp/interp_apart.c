@@ -42,8 +42,13 @@ static floe_interp_bits pick(const encoder *e, int set)
     const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
     const uint64_t sign = floe_dtype_sign(e->params->dtype);
     floe_interp_member m = {.next = 0};
+    uint32_t nsets = 0;
+    for (int s = FLOE_INTERP_PATTERNS; s < FLOE_INTERP_SETS; s++)
+        nsets += e->chunk.sets[s].kind != FLOE_INTERP_SET_EMPTY;
     memset(e->part, 0, e->nbits * sizeof *e->part);
-    if (set != FLOE_INTERP_NEGATIVE)
+    if (set != FLOE_INTERP_NEGATIVE && nsets == 1)
+        memcpy(e->part, e->apart, e->nbits * sizeof *e->part);
+    else if (set != FLOE_INTERP_NEGATIVE)
         while (floe_interp_bits_next(&apart, &m)) {
             if (set_of(&e->chunk, e->npalette, floe_interp_pattern_at(e, m.point)) == set)
                 put_bit(e, e->part, m.point);

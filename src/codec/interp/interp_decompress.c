@@ -74,9 +74,26 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
+/* Points whose bits of a mask the box needs: its own; of axes with differences those before, too. */
+static floe_interp_box mask_box(const decoder *d, uint32_t axes)
+{
+    const floe_interp_output *o = &d->out;
+    floe_interp_box box;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        box.lo[a] = axes >> a & 1 ? 0 : o->box.lo[a] << o->level;
+        box.hi[a] = ((o->box.hi[a] - 1) << o->level) + 1;
+    }
+    return box;
+}
+
 static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, const uint8_t *base, floe_reader *from)
 {
-    const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
+    const uint64_t *n = d->chunk.plan.shape, cells = FLOE_INTERP_MASK_CELLS;
+    const floe_context_grid grid = floe_interp_mask_grid(n);
+    const floe_interp_box *b = bits->box;
+    const uint64_t columns[] = {0, floe_ceil_div(n[3], cells)};
+    const floe_context_box box =
+        b ? floe_interp_rows_box(&grid, n, columns[1], b, columns) : (floe_context_box){.hi = {0}};
     const uint64_t nchunks = floe_context_nchunks(&grid);
     const floe_interp_records r = {&floe_interp_mask_spec, &grid, d->mask_records};
     floe_context_tables *tables = &d->tables[FLOE_INTERP_STEPS];
@@ -87,7 +104,8 @@ static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, c
     if (!stream.sizes || !floe_interp_pad_read(from, base) || !floe_interp_stream_take(&stream, nchunks, from))
         return false;
     floe_context_decoder_of(r.spec, tables, d->chunk.ans_begin, d->entropy.decoder);
-    if (!floe_interp_decode(&d->entropy, &r, &stream, NULL) || !floe_interp_bits_of_records(bits, d->mask_records))
+    if (!floe_interp_decode(&d->entropy, &r, &stream, b ? &box : NULL) ||
+        !floe_interp_bits_of_records(bits, d->mask_records))
         return false;
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
         if (axes >> a & 1)
@@ -105,13 +123,47 @@ static bool read_set(decoder *d, const floe_interp_set *set, const floe_interp_b
     return list && floe_interp_bits_of_list(bits, list, count);
 }
 
+static void place_value(const decoder *d, int set, const uint8_t *literal, uint8_t *to)
+{
+    if (set == FLOE_INTERP_NEGATIVE)
+        to[d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
+    else if (d->narrow)
+        floe_store32(to, literal ? floe_load32(literal) : (uint32_t)d->chunk.palette[set - FLOE_INTERP_PATTERNS]);
+    else
+        floe_store64(to, literal ? floe_load64(literal) : d->chunk.palette[set - FLOE_INTERP_PATTERNS]);
+}
+
+/* Members of row r to their places, if they have some. literal: the first one's, or NULL. Returns that of the next row. */
+static const uint8_t *place_row(const decoder *d, const floe_interp_bits *bits, uint64_t r, int set,
+                                const uint8_t *literal)
+{
+    const floe_interp_output *o = &d->out;
+    const uint64_t lo = o->box.lo[3], hi = o->box.hi[3], *words = bits->words + r * bits->row;
+    const int64_t step = o->view.stride[3] * (int64_t)d->size;
+    uint64_t point[FLOE_INTERP_RANK];
+    floe_interp_bits_point(bits, r, point);
+    point[3] = lo << o->level;
+    uint8_t *to = floe_interp_output_place(o, point);
+    for (uint64_t w = 0; w < bits->row && (to || literal); w++)
+        for (uint64_t left = words[w]; left; left &= left - 1) {
+            const uint64_t x = 64 * w + (uint64_t)__builtin_ctzll(left), i = x >> o->level;
+            if (to && i << o->level == x && i >= lo && i < hi)
+                place_value(d, set, literal, to + (int64_t)(i - lo) * step);
+            literal += literal ? d->size : 0;
+        }
+    return literal;
+}
+
 /* Signs first: what else is named is whole patterns. */
 static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
 {
-    const floe_interp_bits bits = floe_interp_bits_of(d->chunk.plan.shape, d->part);
+    floe_interp_bits bits = floe_interp_bits_of(d->chunk.plan.shape, d->part);
     const uint8_t *base = from->at;
     for (int s = 0; s < FLOE_INTERP_SETS; s++) {
         const floe_interp_set *set = &d->chunk.sets[s];
+        const floe_interp_box box = mask_box(d, set->axes);
+        const bool part = set->kind == FLOE_INTERP_SET_MASK && s != FLOE_INTERP_LITERALS; /* literals are counted */
+        bits.box = part ? &box : NULL;
         if (set->kind == FLOE_INTERP_SET_EMPTY)
             continue;
         FLOE_CHECK(err, read_set(d, set, &bits, base, from), FLOE_ERR_FORMAT,
@@ -121,15 +173,8 @@ static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
             literal = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
             FLOE_CHECK(err, literal, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
         }
-        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);) {
-            uint8_t *to = floe_interp_output_place(&d->out, m.point);
-            if (to && s == FLOE_INTERP_NEGATIVE)
-                to[d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
-            else if (to)
-                memcpy(to, literal ? literal : (const void *)&d->chunk.palette[s - FLOE_INTERP_PATTERNS], d->size);
-            if (literal)
-                literal += d->size;
-        }
+        for (uint64_t r = 0; r < bits.nrows; r++)
+            literal = place_row(d, &bits, r, s, literal);
     }
     return FLOE_OK;
 }

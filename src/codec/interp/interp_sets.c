@@ -5,7 +5,8 @@
 
 floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words)
 {
-    return (floe_interp_bits){shape, words, shape[0] * shape[1] * shape[2], floe_ceil_div(shape[3], 64)};
+    return (floe_interp_bits){
+        .shape = shape, .words = words, .nrows = shape[0] * shape[1] * shape[2], .row = floe_ceil_div(shape[3], 64)};
 }
 
 uint64_t floe_interp_bits_count(const floe_interp_bits *b)
@@ -18,15 +19,14 @@ uint64_t floe_interp_bits_count(const floe_interp_bits *b)
 
 bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m)
 {
-    for (; !m->left; m->next++) {
+    if (!m->left) {
+        while (m->next < floe_interp_bits_nwords(b) && !b->words[m->next])
+            m->next++;
         if (m->next == floe_interp_bits_nwords(b))
             return false;
-        m->left = b->words[m->next];
+        floe_interp_bits_point(b, m->next / b->row, m->point);
+        m->left = b->words[m->next++];
     }
-    const uint64_t r = (m->next - 1) / b->row, *n = b->shape;
-    m->point[0] = r / n[2] / n[1];
-    m->point[1] = r / n[2] % n[1];
-    m->point[2] = r % n[2];
     m->point[3] = (m->next - 1) % b->row * 64 + (uint64_t)__builtin_ctzll(m->left);
     m->left &= m->left - 1;
     return true;
@@ -63,6 +63,8 @@ void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis, bool back
     for (uint64_t i = 0; i < b->nrows; i++) {
         const uint64_t r = back ? i : b->nrows - 1 - i;
         uint64_t *row = b->words + r * b->row;
+        if (!floe_interp_bits_has_row(b, r))
+            continue;
         if (axis == 3)
             (back ? restore_row : differ_row)(b, row);
         else if (r / stride % b->shape[axis])
@@ -94,6 +96,8 @@ bool floe_interp_bits_of_records(const floe_interp_bits *b, const uint8_t *recor
     memset(b->words, 0, floe_interp_bits_nwords(b) * sizeof *b->words);
     for (uint64_t r = 0; r < b->nrows; r++) {
         uint64_t *row = b->words + r * b->row;
+        if (!floe_interp_bits_has_row(b, r))
+            continue;
         for (uint64_t i = 0; i < n; i++) {
             const uint64_t x = i * FLOE_INTERP_MASK_CELLS, w = x / 64, bits = records[r * n + i];
             row[w] |= bits << x % 64;

@@ -9,6 +9,7 @@
 typedef struct floe_interp_bits {
     const uint64_t *shape;
     uint64_t *words, nrows, row; /* row: words of one */
+    const floe_interp_box *box;  /* NULL, or a decoder's: rows without a point of it are undefined */
 } floe_interp_bits;
 
 floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words);
@@ -18,6 +19,26 @@ static inline uint64_t floe_interp_bits_room(const uint64_t shape[FLOE_INTERP_RA
     return shape[0] * shape[1] * shape[2] * floe_ceil_div(shape[3], 64);
 }
 uint64_t floe_interp_bits_count(const floe_interp_bits *b);
+
+/* The first point of row r. */
+static inline void floe_interp_bits_point(const floe_interp_bits *b, uint64_t r, uint64_t point[FLOE_INTERP_RANK])
+{
+    point[0] = r / b->shape[2] / b->shape[1];
+    point[1] = r / b->shape[2] % b->shape[1];
+    point[2] = r % b->shape[2];
+    point[3] = 0;
+}
+
+static inline bool floe_interp_bits_has_row(const floe_interp_bits *b, uint64_t r)
+{
+    uint64_t at[FLOE_INTERP_RANK];
+    bool has = true;
+    if (b->box)
+        floe_interp_bits_point(b, r, at);
+    for (uint32_t a = 0; b->box && a < 3; a++)
+        has = has && at[a] >= b->box->lo[a] && at[a] < b->box->hi[a];
+    return has;
+}
 
 /* Points of a set in order: the first from {.next = 0}. False behind the last. */
 typedef struct floe_interp_member {

@@ -23,6 +23,7 @@ typedef struct decoder {
     uint64_t ncells, row, nmarks;
     floe_wavelet_level level;
     uint8_t *records;
+    floe_interp_box marks_of[FLOE_WAVELET_MARK_SETS];
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
     floe_context_tables *tables;           /* of a step, then those of marks */
     uint64_t checked;                      /* where the last check ended */
@@ -176,22 +177,39 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     return FLOE_OK;
 }
 
-/* Corrections of the box; all kinds, of which one may stand for those before it. Beyond a row, and behind all rows, no mark counts. */
+/* Points whose marks the box needs: its own; of kinds that are differences those before, too; of kinds with literals, which are counted,
+ * all. Behind the records r of kinds there is nothing else. */
+static floe_interp_box marks_box(const decoder *d, int set, const floe_interp_records *r, const floe_reader *from)
+{
+    const uint64_t *n = d->chunk.plan.shape, at = (uint64_t)(from->at - (const uint8_t *)d->call->src);
+    const bool kinds = set == FLOE_WAVELET_VALUE_KINDS;
+    floe_interp_box box = floe_wavelet_whole(n);
+    if (kinds && floe_wavelet_records_end(r, d->call->src, at, d->call->nbytes) + d->size <= d->call->nbytes)
+        return box;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        box.lo[a] = kinds && d->chunk.differ && a == floe_interp_slowest(n) ? 0 : d->out.box.lo[a] << d->call->level;
+        box.hi[a] = ((d->out.box.hi[a] - 1) << d->call->level) + 1;
+    }
+    return box;
+}
+
+/* Beyond a row, and behind all rows, no mark counts. */
 static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error *err)
 {
     const uint64_t *n = d->chunk.plan.shape;
     const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
-    const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
-    const floe_context_box part = floe_wavelet_marks_box(&grid, n, &box);
-    const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1, d->chunk.ans_begin};
     if (!d->chunk.marked[set])
         return FLOE_OK;
+    const floe_interp_box *box = &d->marks_of[set];
+    d->marks_of[set] = marks_box(d, set, &r, from);
+    const floe_context_box part = floe_wavelet_marks_box(&grid, n, box);
+    const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1, d->chunk.ans_begin};
     *d->tables = (floe_context_tables){.ntables = {0}};
     FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, &wanted, from), FLOE_ERR_FORMAT,
                "wavelet chunk: marks %d are damaged", set);
     if (set == FLOE_WAVELET_VALUE_KINDS && d->chunk.differ)
-        floe_wavelet_kinds_restore(n, d->marks[set]);
+        floe_wavelet_kinds_restore(n, box, d->marks[set]);
     return FLOE_OK;
 }
 
@@ -247,15 +265,22 @@ static floe_status place_kind(const decoder *d, const uint64_t *point, int32_t k
 /* Over what the array gave. */
 static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *err)
 {
-    const uint64_t *n = d->chunk.plan.shape, nrows = n[0] * n[1] * n[2];
-    const int8_t *kinds = d->marks[FLOE_WAVELET_VALUE_KINDS], none[FLOE_WAVELET_MARKS + 1] = {0};
-    for (uint64_t row = 0; row < nrows; row++)
-        for (uint64_t first = 0; first < n[3]; first += FLOE_WAVELET_MARKS, kinds += sizeof none) {
-            uint64_t at[] = {row / n[2] / n[1], row / n[2] % n[1], row % n[2], first};
+    const uint64_t *n = d->chunk.plan.shape;
+    const floe_interp_box *b = &d->marks_of[FLOE_WAVELET_VALUE_KINDS];
+    const uint64_t size[] = {b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2], 1};
+    const int8_t none[FLOE_WAVELET_MARKS + 1] = {0};
+    uint64_t next[FLOE_INTERP_RANK] = {0};
+    do {
+        uint64_t at[] = {b->lo[0] + next[0], b->lo[1] + next[1], b->lo[2] + next[2], 0};
+        const int8_t *row = d->marks[FLOE_WAVELET_VALUE_KINDS] + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * d->row;
+        for (uint64_t i = b->lo[3] / FLOE_WAVELET_MARKS; i * FLOE_WAVELET_MARKS < b->hi[3]; i++) {
+            const int8_t *kinds = row + i * sizeof none;
+            at[3] = i * FLOE_WAVELET_MARKS;
             for (uint64_t k = 0; memcmp(kinds, none, sizeof none) && k < FLOE_WAVELET_MARKS && at[3] < n[3];
                  k++, at[3]++)
                 FLOE_TRY(place_kind(d, at, kinds[k], from, err));
         }
+    } while (floe_interp_next_point(size, next));
     return FLOE_OK;
 }
 

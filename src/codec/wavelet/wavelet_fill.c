@@ -42,24 +42,51 @@ floe_status floe_wavelet_fill(const floe_wavelet_filling *f)
     return FLOE_OK;
 }
 
-static floe_status fill_points(void *unused, const floe_wavelet_fill_job *j, bool *holes)
+enum { ROWS = 32 /* of a task */ };
+
+typedef struct filling {
+    const floe_wavelet_fill_job *job;
+    bool holes[FLOE_CPU_MAX_THREADS];
+} filling;
+
+/* From point x of a row on the next one that the job does; n: none. */
+static uint64_t next_point(const floe_wavelet_fill_job *j, uint64_t row, uint64_t x, uint64_t n)
 {
+    const bool all = j->what == FLOE_WAVELET_FILL_MARK || j->what == FLOE_WAVELET_FILL_COARSEN;
+    const uint8_t *holes = j->level.holes + row, *hole = all || x == n ? NULL : memchr(holes + x, true, n - x);
+    return all ? x : hole ? (uint64_t)(hole - holes) : n;
+}
+
+static void rows_task(void *arg, uint64_t i, uint32_t worker)
+{
+    filling *f = arg;
+    const floe_wavelet_fill_job *j = f->job;
+    const uint64_t *n = j->what == FLOE_WAVELET_FILL_COARSEN ? j->coarse.n : j->level.n, nrows = n[0] * n[1] * n[2];
+    for (uint64_t r = i * ROWS; r < nrows && r < (i + 1) * ROWS; r++) {
+        const uint64_t row = r * n[3];
+        uint64_t at[FLOE_INTERP_RANK];
+        floe_interp_point_of(n, row, at);
+        for (at[3] = next_point(j, row, 0, n[3]); at[3] < n[3]; at[3] = next_point(j, row, at[3] + 1, n[3]))
+            floe_wavelet_fill_point(j, j->what, row + at[3], at);
+        if (j->what == FLOE_WAVELET_FILL_MARK)
+            f->holes[worker] |= memchr(j->level.holes + row, true, n[3]) != NULL;
+    }
+}
+
+static floe_status fill_points(void *user, const floe_wavelet_fill_job *j, bool *holes)
+{
+    const floe_cpu *cpu = user;
     const uint64_t *n = j->what == FLOE_WAVELET_FILL_COARSEN ? j->coarse.n : j->level.n;
-    const uint64_t rows[] = {n[0], n[1], n[2], 1};
-    uint64_t i = 0, at[FLOE_INTERP_RANK] = {0};
-    (void)unused;
-    do
-        for (at[3] = 0; at[3] < n[3]; at[3]++)
-            floe_wavelet_fill_point(j, j->what, i++, at);
-    while (floe_interp_next_point(rows, at));
+    filling f = {.job = j};
+    floe_cpu_parallel(cpu, floe_ceil_div(n[0] * n[1] * n[2], ROWS), rows_task, &f);
     if (j->what == FLOE_WAVELET_FILL_MARK)
-        *holes = memchr(j->level.holes, true, i);
+        *holes = memchr(f.holes, true, sizeof f.holes);
     return FLOE_OK;
 }
 
 void floe_wavelet_array_fill(floe_wavelet_encoder *e)
 {
-    floe_wavelet_filling f = {.run = fill_points, .values = e->kept};
+    floe_wavelet_filling f = {.run = fill_points, .user = (void *)e->cpu, .values = e->kept};
     f.array = (level){.values = e->bands.array, .holes = e->records, .narrow = e->narrow};
     memcpy(f.array.n, e->chunk.plan.shape, sizeof f.array.n);
     floe_wavelet_fill(&f);

@@ -38,12 +38,17 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
         floe_wavelet_shorter_for(preset, ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8, false);
 }
 
-void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds)
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_box *box, int8_t *kinds)
 {
-    const uint64_t apart = floe_wavelet_marks_apart(shape),
-                   n = shape[0] * shape[1] * shape[2] * floe_wavelet_marks_row(shape);
-    for (uint64_t i = apart; i < n; i++)
-        kinds[i] = (int8_t)(kinds[i] + kinds[i - apart]);
+    const uint64_t apart = floe_wavelet_marks_apart(shape), row = floe_wavelet_marks_row(shape),
+                   size[] = {box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2], 1};
+    uint64_t at[FLOE_INTERP_RANK] = {0};
+    do {
+        const uint64_t r = ((box->lo[0] + at[0]) * shape[1] + box->lo[1] + at[1]) * shape[2] + box->lo[2] + at[2],
+                       end = r * row + 8 * floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS);
+        for (uint64_t i = r * row + 8 * (box->lo[3] / FLOE_WAVELET_MARKS); i < end && r * row >= apart; i++)
+            kinds[i] = (int8_t)(kinds[i] + kinds[i - apart]);
+    } while (floe_interp_next_point(size, at));
 }
 
 /* ---- write ------------------------------------------------------------------------------------------------------------- */

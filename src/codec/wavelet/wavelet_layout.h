@@ -74,8 +74,8 @@ static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP
     return rows * floe_wavelet_marks_row(shape);
 }
 
-/* Makes kinds of their differences, in place. */
-void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds);
+/* Makes kinds of their differences, in place, for the rows of a box that begins with the first point of the slowest axis. */
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_box *box, int8_t *kinds);
 
 /* Chooses how short the entropy chunks are, of each step by its ncodes, and of corrections. In preset best, and where there are few
  * values, they stay long. */

@@ -101,6 +101,12 @@ static void differ_kinds(const encoder *e)
         kinds[i] = (int8_t)(kinds[i] - kinds[i - apart]);
 }
 
+static void restore_kinds(const encoder *e)
+{
+    const floe_interp_box whole = floe_wavelet_whole(e->chunk.plan.shape);
+    floe_wavelet_kinds_restore(e->chunk.plan.shape, &whole, e->marks[FLOE_WAVELET_VALUE_KINDS]);
+}
+
 /* That, where it takes less. */
 static void choose_kinds(encoder *e)
 {
@@ -111,7 +117,7 @@ static void choose_kinds(encoder *e)
     differ_kinds(e);
     e->chunk.differ = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS) < bits;
     if (!e->chunk.differ)
-        floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
+        restore_kinds(e);
 }
 
 void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
@@ -120,6 +126,6 @@ void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         write_set(e, s, base, to);
     if (e->chunk.differ)
-        floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
+        restore_kinds(e);
     visit_literals(e, write_literal, to);
 }
