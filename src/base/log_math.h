@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logarithm and power of base 2 in double, once, for both compilers: + - * / in the order written here, as stage quantizer has it. */
+/* Logarithm and power of base 2 in double, once, for both compilers: + - * / in the order written here, as stage quantizer has it.
+ * Without branches, and whole numbers become doubles by addition: so loops become vectors. */
 #ifndef FLOE_BASE_LOG_MATH_H
 #define FLOE_BASE_LOG_MATH_H
 
@@ -8,23 +9,19 @@
 #define FLOE_LN2     0x1.62e42fefa39efp-1
 #define FLOE_INV_LN2 0x1.71547652b82fep+0
 #define FLOE_SQRT2   0x1.6a09e667f3bcdp+0
+#define FLOE_WHOLE   6755399441055744.0 /* 1.5 * 2^52: adding it rounds to a whole number, which stands in the low bits */
 
 /* log2(x) for finite x > 0. With m in [sqrt(1/2), sqrt(2)) and s = (m-1)/(m+1), |s| < 0.172:
  * ln m = 2 (s + s^3/3 + ... + s^15/15), error below 2 * 0.172^17 / 17 = 1.2e-14. */
 FLOE_HD double floe_log2(double x)
 {
-    uint64_t bits = floe_bits_f64(x);
-    int64_t e = 0;
-    if (bits < (uint64_t)1 << 52) { /* subnormal */
-        bits = floe_bits_f64(x * 0x1p54);
-        e = -54;
-    }
-    e += (int64_t)(bits >> 52) - 1023;
+    const bool subnormal = x < 0x1p-1022;
+    const uint64_t bits = floe_bits_f64(subnormal ? x * 0x1p54 : x);
     double m = floe_f64_of((bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u);
-    if (m >= FLOE_SQRT2) {
-        m = m * 0.5;
-        e += 1;
-    }
+    const bool upper = m >= FLOE_SQRT2;
+    double e = floe_f64_of(floe_bits_f64(FLOE_WHOLE) + (bits >> 52)) - (FLOE_WHOLE + 1023.0);
+    e = e - (subnormal ? 54.0 : 0.0) + (upper ? 1.0 : 0.0);
+    m = upper ? m * 0.5 : m;
     double s = (m - 1.0) / (m + 1.0);
     double t = s * s;
     double p = 1.0 / 15.0;
@@ -35,15 +32,15 @@ FLOE_HD double floe_log2(double x)
     p = p * t + 1.0 / 5.0;
     p = p * t + 1.0 / 3.0;
     p = p * t + 1.0;
-    return (double)e + 2.0 * FLOE_INV_LN2 * s * p;
+    return e + 2.0 * FLOE_INV_LN2 * s * p;
 }
 
 /* 2^v for |v| <= 1100. With f in [-1/2, 1/2], z = f ln 2: the series of e^z up to z^13, error below 0.35^14/14! = 5e-18.
  * Scaled in two steps so that no intermediate leaves the range too early. */
 FLOE_HD double floe_exp2(double v)
 {
-    double whole = (v + 6755399441055744.0) - 6755399441055744.0;
-    int64_t e = (int64_t)whole;
+    const double sum = v + FLOE_WHOLE, whole = sum - FLOE_WHOLE;
+    const uint64_t e = floe_bits_f64(sum) - floe_bits_f64(FLOE_WHOLE) + 2048, half = e >> 1; /* e: 2048 more */
     double z = (v - whole) * FLOE_LN2;
     double p = 1.0 / 6227020800.0;
     p = p * z + 1.0 / 479001600.0;
@@ -59,8 +56,7 @@ FLOE_HD double floe_exp2(double v)
     p = p * z + 0.5;
     p = p * z + 1.0;
     p = p * z + 1.0;
-    int64_t half = e / 2;
-    double a = floe_f64_of((uint64_t)(half + 1023) << 52), b = floe_f64_of((uint64_t)(e - half + 1023) << 52);
+    const double a = floe_f64_of((half - 1) << 52), b = floe_f64_of((e - half - 1) << 52);
     return p * a * b;
 }
 

@@ -270,22 +270,29 @@ static void check_absolute(const check *c, const floe_real *restrict f, const fl
 
 static void check_relative(const check *c, const floe_real *f, const floe_real *r, floe_interp_found *found)
 {
-    floe_real x[ROW];
+    floe_real x[ROW], y[ROW];
+    int64_t worst = 0, worst_of_size = 0, nbad = 0, bad[ROW];
     uint64_t at[FLOE_INTERP_RANK];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         at[a] = c->point[a] * c->job->unit[a];
     gather(view_at(&c->job->values, at), c->job->values.stride[3] * (int64_t)(c->apart * c->job->unit[3]), c->n, x);
+    for (uint32_t i = 0; i < c->n; i++)
+        y[i] = FLOE_R(floe_interp_exp)(r[i]);
     for (uint32_t i = 0; i < c->n; i++) {
-        const double size = x[i] < 0 ? -(double)x[i] : (double)x[i], d = size - (double)FLOE_R(floe_interp_exp)(r[i]);
-        const double error = d < 0 ? -d : d;
-        if (f[i] != f[i] || !(error <= c->job->tolerance * size)) {
-            mark_apart(c, i);
-            continue;
-        }
-        const double relative = error / size;
-        found->max_error = error > found->max_error ? error : found->max_error;
-        found->max_pw_error = relative > found->max_pw_error ? relative : found->max_pw_error;
+        const double size = x[i] < 0 ? -(double)x[i] : (double)x[i], d = size - (double)y[i], error = d < 0 ? -d : d;
+        const int64_t good = -(int64_t)((f[i] == f[i]) & (error <= c->job->tolerance * size)),
+                      e = (int64_t)floe_bits_f64(error) & good, of_size = (int64_t)floe_bits_f64(error / size) & good;
+        nbad |= ~good;
+        worst = e > worst ? e : worst;
+        worst_of_size = of_size > worst_of_size ? of_size : worst_of_size;
+        bad[i] = ~good;
     }
+    const double most = floe_f64_of((uint64_t)worst), most_of_size = floe_f64_of((uint64_t)worst_of_size);
+    found->max_error = most > found->max_error ? most : found->max_error;
+    found->max_pw_error = most_of_size > found->max_pw_error ? most_of_size : found->max_pw_error;
+    for (uint32_t i = 0; i < c->n && nbad; i++)
+        if (bad[i])
+            mark_apart(c, i);
 }
 
 static void check_row(const check *c, const floe_real *f, const floe_real *r, floe_interp_found *found)
