@@ -36,28 +36,37 @@ static void put_bit(const encoder *e, uint64_t *bits, const uint64_t *point)
         (uint64_t)1 << point[3] % 64;
 }
 
+/* Signs of row r. */
+static void signs_task(void *arg, uint64_t r, uint32_t worker)
+{
+    const encoder *e = arg;
+    const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
+    const int64_t step = e->values.stride[3] * (int64_t)e->size;
+    uint64_t point[FLOE_INTERP_RANK];
+    (void)worker;
+    floe_interp_bits_point(&bits, r, point);
+    const uint8_t *from =
+        (const uint8_t *)e->values.data + floe_interp_view_at(&e->values, point) * (int64_t)e->size + e->size - 1;
+    for (uint64_t x = 0; x < bits.shape[3]; x++)
+        bits.words[r * bits.row + x / 64] |= (uint64_t)(from[(int64_t)x * step] >> 7) << x % 64;
+}
+
 /* Bits of those values apart that are of a set; of the set of negative ones all that are. */
-static floe_interp_bits pick(const encoder *e, int set)
+static floe_interp_bits pick(encoder *e, int set)
 {
     const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
-    const uint64_t sign = floe_dtype_sign(e->params->dtype);
-    floe_interp_member m = {.next = 0};
     uint32_t nsets = 0;
     for (int s = FLOE_INTERP_PATTERNS; s < FLOE_INTERP_SETS; s++)
         nsets += e->chunk.sets[s].kind != FLOE_INTERP_SET_EMPTY;
     memset(e->part, 0, e->nbits * sizeof *e->part);
-    if (set != FLOE_INTERP_NEGATIVE && nsets == 1)
+    if (set == FLOE_INTERP_NEGATIVE)
+        floe_cpu_parallel(e->cpu, apart.nrows, signs_task, e);
+    else if (nsets == 1)
         memcpy(e->part, e->apart, e->nbits * sizeof *e->part);
-    else if (set != FLOE_INTERP_NEGATIVE)
-        while (floe_interp_bits_next(&apart, &m)) {
+    else
+        for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&apart, &m);)
             if (set_of(&e->chunk, e->npalette, floe_interp_pattern_at(e, m.point)) == set)
                 put_bit(e, e->part, m.point);
-        }
-    else
-        do {
-            if (floe_interp_pattern_at(e, m.point) & sign)
-                put_bit(e, e->part, m.point);
-        } while (floe_interp_next_point(e->chunk.plan.shape, m.point));
     return floe_interp_bits_of(e->chunk.plan.shape, e->part);
 }
 
