@@ -207,17 +207,6 @@ static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wan
     return job;
 }
 
-/* The points that each step has to give: those of the box, then those that the finer one needs. */
-static void find_wanted(decoder *d, floe_interp_box *wanted)
-{
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        wanted[d->last].lo[a] = d->out.box.lo[a] << d->shift[a];
-        wanted[d->last].hi[a] = ((d->out.box.hi[a] - 1) << d->shift[a]) + 1;
-    }
-    for (uint32_t i = d->last; i < d->chunk.plan.nsteps; i++)
-        wanted[i + 1] = floe_interp_needed(&d->chunk.plan.steps[i].step, &wanted[i]);
-}
-
 /* The values of the box, which are every so-manieth point of the fine lattice of step d->last, or of the anchors. */
 static void leave_lattice(const decoder *d)
 {
@@ -403,7 +392,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     d->last = floe_interp_level_step(p, d->call->level, d->shift);
     memcpy(d->lattices[p->nsteps % 2 == 0], d->chunk.anchors,
            floe_interp_points(floe_interp_anchors_shape(p)) * d->size);
-    find_wanted(d, wanted);
+    floe_interp_plan_wanted(p, d->last, d->shift, &d->out.box, wanted);
     uint64_t nchecks = nchunks = 0;
     for (uint32_t i = p->nsteps; i-- > d->last;
          nchunks += p->steps[i].nchunks, nchecks += floe_interp_nchecks(&p->steps[i])) {

@@ -165,3 +165,14 @@ floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, co
         limited.threads--;
     return limited;
 }
+
+void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],
+                             const floe_interp_box *box, floe_interp_box wanted[FLOE_INTERP_STEPS + 1])
+{
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        wanted[last].lo[a] = box->lo[a] << shift[a];
+        wanted[last].hi[a] = ((box->hi[a] - 1) << shift[a]) + 1;
+    }
+    for (uint32_t i = last; i < plan->nsteps; i++)
+        wanted[i + 1] = floe_interp_needed(&plan->steps[i].step, &wanted[i]);
+}

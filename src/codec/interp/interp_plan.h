@@ -83,6 +83,10 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
 /* Returns the last step whose fine lattice holds every 2^level-th point; nsteps stands for the anchors. shift: log2 of the distance
  * between such points in that lattice, for each axis. */
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK]);
+/* The points that each step from `last` on has to give: those of a box of the level, then those that the finer step needs. The anchors come
+ * behind the steps. */
+void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],
+                             const floe_interp_box *box, floe_interp_box wanted[FLOE_INTERP_STEPS + 1]);
 
 /* Sets the quantizer's steps for an absolute bound. max_abs: the largest magnitude in the lattices. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,

@@ -18,6 +18,7 @@ typedef struct decoding {
     uint64_t nbytes;
     uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
     floe_interp_output out;
+    floe_interp_box wanted[FLOE_INTERP_STEPS + 1]; /* floe_interp_plan_wanted */
     floe_interp_chunk chunk;
     uint32_t size;
     bool narrow;
@@ -54,14 +55,12 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
     return FLOE_OK;
 }
 
-/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; of a level, all. */
-static void box_chunks(const decoding *d, floe_context_dev_grid *g)
+/* Only the chunks of a step are decoded that its wanted points need. */
+static void box_chunks(const decoding *d, uint32_t i, floe_context_dev_grid *g)
 {
-    const floe_interp_coding *c = &d->chunk.plan.steps[0];
-    if (d->k->call->level)
-        return;
-    const floe_interp_box cells = floe_interp_needed(&c->step, &d->out.box);
-    g->boxed = true;
+    const floe_interp_coding *c = &d->chunk.plan.steps[i];
+    const floe_interp_box cells = floe_interp_needed(&c->step, &d->wanted[i]);
+    g->boxed = floe_interp_box_points(&cells) < floe_interp_points(c->step.coarse);
     g->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
 }
 
@@ -77,10 +76,11 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     job.step = p->steps[i].step;
     job.records = records[i];
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0];
-    job.fine = to_field ? d->out.view : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
-    memcpy(job.box.hi, job.step.fine, sizeof job.box.hi);
-    if (to_field)
-        job.box = d->out.box;
+    job.box = d->wanted[i];
+    job.fine = d->out.view;
+    if (!to_field)
+        job.fine = floe_interp_view_lattice(
+            d->c->s.lattices[i % 2 == 0] + floe_interp_index(job.step.fine, job.box.lo) * d->size, job.step.fine);
     FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_decode)(&job, d->k->stream));
     return FLOE_OK;
 }
@@ -119,8 +119,10 @@ static bool lay_records(const decoding *d, floe_interp_open_job *open, floe_cont
         grids[g] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
         grids[g].first = open->nchunks;
         open->nchunks += grids[g].nchunks;
-        if (i >= d->last)
+        if (i >= d->last) {
+            box_chunks(d, i, &grids[g]);
             floe_context_job_add(job, &grids[g]);
+        }
         open->own |= (uint64_t)k->tables << g;
     }
     return true;
@@ -140,6 +142,7 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
     d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
+    floe_interp_plan_wanted(p, d->last, d->shift, &d->out.box, d->wanted);
     const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
     if ((d->k->call->level && floe_interp_points(fine) > d->c->room.needs.lattice[d->last % 2 == 0]) ||
         !lay_records(d, &open, grids, &job, records))
@@ -149,10 +152,8 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
                                              cudaMemcpyDeviceToDevice, d->k->stream));
         open.anchors_nbytes = 0;
     }
-    if (p->nsteps) { /* else nothing but anchors */
-        box_chunks(d, &grids[p->nsteps - 1]);
+    if (p->nsteps) /* else nothing but anchors */
         FLOE_TRY(floe_codec_send(d->c->s.grids, grids, p->nsteps * sizeof *grids, d->k->stream, d->k->err));
-    }
     FLOE_TRY(decode_grids(d, &open, &job));
     for (uint32_t i = p->nsteps; i-- > d->last;)
         FLOE_TRY(decode_level(d, i, records));
