@@ -11,6 +11,7 @@
 #include "base/grid_math.h"
 #include "base/try.h"
 #include "codec/chunks/codec_gather.h"
+#include "codec/chunks/codec_turn.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
@@ -178,6 +179,71 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
     if (nbytes > c->head_nbytes)
         return floe_codec_fetch(head, c->src, nbytes, c->stream, c->err);
     memcpy(head, c->head, nbytes);
+    return FLOE_OK;
+}
+
+enum { NEAR = 32 /* bytes: what memory gives at once */ };
+
+bool floe_codec_is_copied(const floe_interp_view *values, uint32_t size, const void *copy)
+{
+    const int64_t far = values->stride[FLOE_INTERP_RANK - 1];
+    return copy && (uint64_t)(far < 0 ? -far : far) > NEAR / size;
+}
+
+static bool is_far(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    const floe_field f = floe_field_of(NULL, dtype, rank, extent);
+    const floe_interp_view v = floe_interp_view_of(&f, floe_interp_turns_of(rank, extent));
+    return floe_codec_is_copied(&v, (uint32_t)floe_dtype_size(dtype), &v);
+}
+
+void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
+                             const uint64_t *chunk, uint32_t level)
+{
+    bool turned = false;
+    uint64_t n = 1;
+    if (floe_codec_nchunks(rank, shape, chunk) == 0)
+        return NULL;
+    for (uint32_t ends = 0; ends < 1u << rank; ends++) { /* bit i: chunks at the end of axis i */
+        uint64_t extent[FLOE_MAX_RANK];
+        bool there = true;
+        for (uint32_t i = 0; i < rank; i++) {
+            extent[i] = ends >> i & 1 ? shape[i] % chunk[i] : floe_min64(chunk[i], shape[i]);
+            there = there && extent[i];
+        }
+        turned = turned || (there && is_far(dtype, rank, extent));
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        n *= floe_ceil_div(floe_min64(chunk[i], shape[i]), (uint64_t)1 << level);
+    return turned ? floe_arena_take(a, n, floe_dtype_size(dtype)) : NULL;
+}
+
+floe_status floe_codec_turn_in(floe_interp_view *values, void *copy, const uint64_t shape[FLOE_INTERP_RANK],
+                               uint32_t size, void *stream, floe_error *err)
+{
+    floe_codec_turn_job job = {.from = *values, .to = floe_interp_view_lattice(copy, shape), .size = size};
+    if (!floe_codec_is_copied(values, size, copy))
+        return FLOE_OK;
+    memcpy(job.n, shape, sizeof job.n);
+    *values = job.to;
+    FLOE_CUDA(err, floe_codec_turn_cuda(&job, stream));
+    return FLOE_OK;
+}
+
+floe_interp_view floe_codec_turned_box(const floe_interp_output *out, void *copy)
+{
+    uint64_t n[FLOE_INTERP_RANK];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        n[a] = out->box.hi[a] - out->box.lo[a];
+    return floe_interp_view_lattice(copy, n);
+}
+
+floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_interp_output *values, const floe_interp_view *to)
+{
+    floe_codec_turn_job job = {.from = values->view, .to = *to, .size = values->size, .status = c->call->status};
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        job.n[a] = values->box.hi[a] - values->box.lo[a];
+    FLOE_CUDA(c->err, floe_codec_turn_cuda(&job, c->stream));
     return FLOE_OK;
 }
 

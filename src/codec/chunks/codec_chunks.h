@@ -71,6 +71,20 @@ static inline bool floe_codec_may_turn(uint32_t turns, uint32_t rank, const uint
     return nchunks > 1 || own > 0 || turns == 0;
 }
 
+/* Kernels read and write values of a row that lie far apart slowly: a copy of such a turned chunk has them side by side. Takes room for that
+ * of a chunk of the field, or of its level. NULL: the field has no such chunk. */
+void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
+                             const uint64_t *chunk, uint32_t level);
+/* Whether values are far apart, and there is a copy for them. */
+bool floe_codec_is_copied(const floe_interp_view *values, uint32_t size, const void *copy);
+/* Values of a chunk become those of the copy, if it is copied. */
+floe_status floe_codec_turn_in(floe_interp_view *values, void *copy, const uint64_t shape[FLOE_INTERP_RANK],
+                               uint32_t size, void *stream, floe_error *err);
+/* The copy for a box of values; and its values to their places, if *status is FLOE_OK. */
+floe_interp_view floe_codec_turned_box(const floe_interp_output *out, void *copy);
+floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_interp_output *values,
+                                const floe_interp_view *to);
+
 /* How its payload begins. Waits, unless the host has it. */
 floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 

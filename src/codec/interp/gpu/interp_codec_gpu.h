@@ -35,7 +35,7 @@ typedef struct floe_interp_gpu_encode {
     uint32_t *lists;
     uint64_t *apart;
     floe_interp_dev_found *found;
-    void *literals;
+    void *literals, *turned;       /* turned: a copy of the chunk, if some are */
     floe_interp_pack_job pack;     /* its memory alone */
     floe_interp_trials_job trials; /* its memory alone */
     uint8_t *cleared;              /* found, apart, tickets, counts, done: 0 before a chunk */
@@ -51,6 +51,7 @@ floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const f
 typedef struct floe_interp_gpu_decode {
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
+    void *turned;     /* a copy of what a chunk is decoded to, if some are */
     uint64_t *cursor; /* where the next part of a chunk begins; where a list does; its number */
 } floe_interp_gpu_decode;
 

@@ -29,6 +29,8 @@ void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
     floe_interp_gpu_decode *c = (void *)call->own.bytes;
     floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, sizeof(double), &c->s, a);
     c->s.tickets = floe_arena_take(a, FLOE_INTERP_STEPS + 1, sizeof *c->s.tickets);
+    c->turned =
+        floe_codec_turned_take(a, call->dtype, call->rank, call->shape, call->chunk, call->any ? 0 : call->level);
     c->cursor = floe_arena_take(a, 3, sizeof *c->cursor);
 }
 
@@ -242,6 +244,25 @@ static floe_status place_sets(const decoding *d)
 
 /* ---- a chunk ------------------------------------------------------------------------------------------------------------- */
 
+/* What the head describes, to d->out. */
+static floe_status decode_values(decoding *d, const uint8_t *head)
+{
+    const floe_codec_chunk *k = d->k;
+    const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
+    if (d->chunk.kind == FLOE_INTERP_RAW) {
+        if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
+            return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+        return floe_codec_fill(k, &d->out, d->chunk.plan.shape, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
+    }
+    if (d->chunk.kind == FLOE_INTERP_FLAT)
+        FLOE_TRY(floe_codec_fill(k, &d->out, d->chunk.plan.shape, NULL, d->chunk.base));
+    else
+        FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
+    FLOE_TRY(floe_codec_send(d->c->cursor, &apart_at, sizeof apart_at, d->k->stream, d->k->err));
+    d->nbytes = tables_at; /* sets end there */
+    return place_sets(d);
+}
+
 static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
@@ -260,19 +281,12 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     floe_interp_needs_of(d->chunk.plan.shape, &needs);
     if (floe_interp_header_read(&d->chunk, &needs, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
-    if (d->chunk.kind == FLOE_INTERP_RAW) {
-        if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
-            return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-        return floe_codec_fill(k, &d->out, d->chunk.plan.shape, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
-    }
-    if (d->chunk.kind == FLOE_INTERP_FLAT)
-        FLOE_TRY(floe_codec_fill(k, &d->out, d->chunk.plan.shape, NULL, d->chunk.base));
-    else
-        FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
-    FLOE_TRY(floe_codec_send(d->c->cursor, &apart_at, sizeof apart_at, d->k->stream, d->k->err));
-    d->nbytes = tables_at; /* sets end there */
-    return place_sets(d);
+    const floe_interp_view field = d->out.view;
+    const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
+    if (copied)
+        d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
+    FLOE_TRY(decode_values(d, head));
+    return copied ? floe_codec_turn_out(k, &d->out, &field) : FLOE_OK;
 }
 
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)

@@ -60,6 +60,7 @@ floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *sta
         sizeof *c->lists);
     c->literals =
         floe_arena_take(a, floe_max64(r->ncells / FLOE_INTERP_LITERAL_CELLS, FLOE_INTERP_LIST_LEAST) + 1, size);
+    c->turned = floe_codec_turned_take(a, call->field.dtype, call->field.rank, call->field.shape, call->chunk, 0);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
     record->checks = floe_arena_take(a, 1, sizeof *record->checks);
     record->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *record->chunks_at);
@@ -518,6 +519,7 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->chunk.turns = floe_interp_turns_of(chunk.rank, chunk.shape);
     floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.turns, e->chunk.plan.shape);
     e->check.values = floe_interp_view_of(&chunk, e->chunk.turns);
+    FLOE_TRY(floe_codec_turn_in(&e->check.values, c->turned, e->chunk.plan.shape, e->size, e->stream, e->err));
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, .narrow = e->narrow};
     e->check.apart = c->apart;

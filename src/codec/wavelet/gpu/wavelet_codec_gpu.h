@@ -19,6 +19,7 @@ typedef struct floe_wavelet_gpu_decode {
         uint64_t ncells, records, nchunks; /* records: bytes of all steps and marks */
     } room;                                /* how much of everything a full chunk has */
     uint8_t *array[2], *records;
+    void *turned; /* a copy of what a chunk is decoded to, if some are */
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
     uint64_t *places, *cursor;
@@ -88,6 +89,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_codec_written written;
     floe_wavelet_gpu_room room, trials[2]; /* trials: of the small box, if there is one, and of the large one */
     uint8_t *arrays, *records; /* arrays: later the slots of entropy chunks, when values have been checked */
+    void *turned;              /* a copy of the chunk, if some are turned */
     int8_t *kinds, *corrections, *differences;
     /* A box of the array, and what each trial of it takes. trial_arrays: each trial puts its array back in one; behind these lie the
      * transformed arrays that trials begin with, one more than trials. */

@@ -84,6 +84,8 @@ void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
     c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->tables);
     c->tickets = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->tickets);
     c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
+    c->turned =
+        floe_codec_turned_take(a, call->dtype, call->rank, call->shape, call->chunk, call->any ? 0 : call->level);
     c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
     floe_codec_ranks_take(&c->ranks, a);
 }
@@ -438,34 +440,21 @@ static bool cut_to_level(decoding *d)
     return d->chunk.kind == FLOE_INTERP_CODED && floe_interp_points(n) <= d->c->room.ncells;
 }
 
-static floe_status decode_chunk(const floe_codec_chunk *k)
+/* What the head, which ends at byte `at`, describes, to d->out. */
+static floe_status decode_values(decoding *d, uint64_t at)
 {
-    const floe_dtype dtype = k->call->dtype;
-    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
-    uint8_t head[FLOE_WAVELET_HEADER_MOST];
+    const floe_codec_chunk *k = d->k;
+    const uint64_t *shape = d->chunk.plan.shape;
     floe_wavelet_needs needs;
     gathering g = {.nbytes = 0};
-    uint64_t *shape = d->chunk.plan.shape;
-    d->size = (uint32_t)floe_dtype_size(dtype);
-    d->narrow = floe_dtype_is_narrow(dtype);
-    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
-    if (!floe_interp_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
-        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, shape) ||
-        k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
-        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
-    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
-    if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    uint64_t at = (uint64_t)(from.at - head);
     if (d->chunk.kind == FLOE_INTERP_RAW && k->call->level == 0) {
-        if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
-            return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+        if (k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
+            return floe_codec_refuse(k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, shape, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
     }
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
     const bool fits = cut_to_level(d);
     find_wanted(d);
@@ -478,6 +467,30 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     FLOE_TRY(restore_kinds(d));
     FLOE_TRY(coded ? give(d) : floe_codec_fill(k, &d->out, shape, NULL, d->chunk.base));
     return put_kinds(d);
+}
+
+static floe_status decode_chunk(const floe_codec_chunk *k)
+{
+    const floe_dtype dtype = k->call->dtype;
+    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
+    uint8_t head[FLOE_WAVELET_HEADER_MOST];
+    d->size = (uint32_t)floe_dtype_size(dtype);
+    d->narrow = floe_dtype_is_narrow(dtype);
+    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
+    if (!floe_interp_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
+        k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
+        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
+    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
+    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
+    if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
+        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+    const floe_interp_view field = d->out.view;
+    const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
+    if (copied)
+        d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
+    FLOE_TRY(decode_values(d, (uint64_t)(from.at - head)));
+    return copied ? floe_codec_turn_out(k, &d->out, &field) : FLOE_OK;
 }
 
 floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)

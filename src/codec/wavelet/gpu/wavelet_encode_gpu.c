@@ -153,6 +153,7 @@ floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *st
     c->holes = floe_arena_take(a, c->trials[true].nmarks, 1);
     c->trial_corrections = floe_arena_take(a, marks, 1);
     c->results = floe_arena_take(a, 1, sizeof *c->results);
+    c->turned = floe_codec_turned_take(a, call->field.dtype, call->field.rank, call->field.shape, call->chunk, 0);
     c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_GRIDS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
     c->header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
@@ -192,7 +193,7 @@ static uint32_t *take_payload(encoding *e, uint64_t nbytes)
     return to;
 }
 
-static void begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
+static floe_status begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
 {
     const floe_field chunk = floe_codec_cut(e->call, index);
     const floe_wavelet_gpu_encode *c = e->w.c;
@@ -208,6 +209,7 @@ static void begin_chunk(encoding *e, const floe_codec_params *params, const floe
     e->p.w = &e->w;
     e->p.findings = c->results->part;
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
+    return floe_codec_turn_in(&to->values, c->turned, to->chunk.plan.shape, (uint32_t)to->size, e->w.stream, e->w.err);
 }
 
 /* The array, and what differs from it. *good: false where values are better kept as they are. */
@@ -533,7 +535,7 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
         encoding e = {.w = work_of(call, stream, err), .call = call};
-        begin_chunk(&e, &params, &cpu, i);
+        FLOE_TRY(begin_chunk(&e, &params, &cpu, i));
         FLOE_TRY(encode_chunk(&e));
     }
     return FLOE_OK;
@@ -549,7 +551,7 @@ floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const 
     for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
         encoding e = {.w = work_of(call, stream, err), .call = call};
         bool good;
-        begin_chunk(&e, params, &cpu, i);
+        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
         e.p.e.squares = true;
         FLOE_TRY(code_values(&e, &good));
         all += good ? (double)e.p.found.squares * unit * unit : 0;
