@@ -192,7 +192,10 @@ bool floe_codec_is_copied(const floe_interp_view *values, uint32_t size, const v
 
 static bool is_far(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
-    const floe_field f = floe_field_of(NULL, dtype, rank, extent);
+    floe_field f = floe_field_of(NULL, dtype, rank, extent);
+    int64_t step = 1;
+    for (uint32_t a = rank; a-- > 0; step *= (int64_t)extent[a])
+        f.stride[a] = step;
     const floe_interp_view v = floe_interp_view_of(&f, floe_interp_turns_of(rank, extent));
     return floe_codec_is_copied(&v, (uint32_t)floe_dtype_size(dtype), &v);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "call/ctx.h"
+#include "codec/chunks/codec_chunks.h"
 #include "device/device.h"
 #include "tests/gpu/contexts_gpu_kit.h"
 #include "tests/hostile_kit.h"
@@ -263,6 +264,29 @@ static void bytes_and_values(void **unused)
     }
 }
 
+/* There is a copy of a chunk that is turned, if values of its rows lie further apart than memory gives at once. */
+static void copies_of_turned_chunks(void **unused)
+{
+    static const struct {
+        floe_dtype dtype;
+        uint64_t shape[3], chunk[3], values;
+        uint32_t level;
+    } cases[] = {{FLOE_F32, {100, 90, 20}, {100, 90, 20}, 100 * 90 * 20, 0},
+                 {FLOE_F32, {100, 90, 20}, {100, 90, 20}, 50 * 45 * 10, 1},
+                 {FLOE_F32, {100, 90, 60}, {100, 90, 60}, 0, 0},
+                 {FLOE_F32, {100, 90, 70}, {100, 90, 60}, 100 * 90 * 60, 0},
+                 {FLOE_F32, {100, 90, 8}, {100, 90, 8}, 0, 0},
+                 {FLOE_F64, {100, 90, 8}, {100, 90, 8}, 100 * 90 * 8, 0},
+                 {FLOE_F32, {100, 90, 20}, {0, 0, 0}, 0, 0}};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(cases); i++) {
+        floe_arena plan = floe_arena_plan();
+        floe_codec_turned_take(&plan, cases[i].dtype, 3, cases[i].shape, cases[i].chunk, cases[i].level);
+        const uint64_t nbytes = cases[i].values * floe_dtype_size(cases[i].dtype);
+        assert_true(plan.used >= nbytes && plan.used < nbytes + 64); /* which it is aligned to */
+    }
+}
+
 /* The sum of a wave along each axis. */
 static float *waves_of(const sample *s)
 {
@@ -331,7 +355,7 @@ static void waits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_and_values), cmocka_unit_test(box_of_a_large_field),
-                                       cmocka_unit_test(waits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_and_values), cmocka_unit_test(copies_of_turned_chunks),
+                                       cmocka_unit_test(box_of_a_large_field), cmocka_unit_test(waits)};
     return cmocka_run_group_tests(tests, report_open, report_close);
 }
