@@ -149,7 +149,8 @@ static const uint8_t *place_row(const decoder *d, const floe_interp_bits *bits, 
             const uint64_t x = 64 * w + (uint64_t)__builtin_ctzll(left), i = x >> o->level;
             if (to && i << o->level == x && i >= lo && i < hi)
                 place_value(d, set, literal, to + (int64_t)(i - lo) * step);
-            literal += literal ? d->size : 0;
+            if (literal)
+                literal += d->size;
         }
     return literal;
 }
