@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/output.h"
+#include "api/compression.h"
 #include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
@@ -19,34 +19,14 @@
 #include "device/pipeline.h"
 #include "field/field.h"
 
-typedef struct compression {
-    floe_ctx *ctx;
-    floe_params params; /* checked */
-    floe_header header;
-    floe_codec_params codec;
-    floe_chunk_source chunks;
-    floe_output output, staging;
-    floe_progress progress;
-    floe_index_entry *index;
-    void *codec_scratch;
-    size_t codec_nbytes;
-    uint64_t nchunks;
-    floe_sample sample; /* ratio */
-    floe_sample_source sample_source;
-    bool tries; /* ratio: the stream goes nowhere */
-    void *held; /* values of a source that can be read only once */
-    uint64_t held_nbytes;
-    floe_trial trial; /* of the whole field: its bytes, `coded`, are those of the only chunk, if params are the same */
-    void *coded;
-} compression;
+typedef floe_compression compression;
 
 /* ---- scratch ----------------------------------------------------------------------------------------------------- */
 
 static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
 {
     c->index = floe_arena_take(arena, c->nchunks, sizeof *c->index);
-    c->codec_scratch = floe_arena_take(arena, s->codec_nbytes, 1);
-    c->codec_nbytes = s->codec_nbytes;
+    floe_chunks_take(c, arena);
     floe_chunk_source_take(&c->chunks, arena);
     if (c->header.mode == FLOE_BOUND_RATIO)
         floe_sample_take(&c->sample, arena);
@@ -58,11 +38,12 @@ static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
     }
 }
 
-/* What there is to take, for the header and all that it leads to. */
-static floe_status plan_all(floe_ctx *ctx, compression *c, floe_sizing *sizing, floe_arena *plan)
+/* What there is to take, for the header and all that it leads to; wide: for chunks side by side, where they are small. */
+static floe_status plan_all(floe_ctx *ctx, compression *c, bool wide, floe_sizing *sizing, floe_arena *plan)
 {
     FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, sizing, &ctx->err));
     c->nchunks = floe_grid_nchunks(&c->header);
+    floe_chunks_spread(c, sizing, wide);
     if (c->header.mode == FLOE_BOUND_RATIO) {
         c->sample = floe_sample_of(&ctx->cpu, &c->header, NULL, false, &ctx->err);
         FLOE_TRY(floe_sample_add(&c->sample, c->header.codec));
@@ -75,7 +56,11 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
     floe_sizing sizing;
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(plan_all(ctx, c, &sizing, &plan));
+    FLOE_TRY(plan_all(ctx, c, true, &sizing, &plan));
+    if (!floe_ctx_fits(ctx, &plan)) {
+        plan = floe_arena_plan();
+        FLOE_TRY(plan_all(ctx, c, false, &sizing, &plan));
+    }
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(c, &sizing, &arena);
     assert(!arena.overflow);
@@ -95,150 +80,6 @@ static floe_status header_put(compression *c, floe_error *err)
     FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, err));
     FLOE_TRY(floe_header_write(&c->header, space, nbytes, err));
     return floe_output_commit(&c->output, nbytes, err);
-}
-
-static void stats_add(floe_stats *all, const floe_chunk_stats *chunk)
-{
-    all->nexceptions += chunk->nexceptions;
-    all->max_error = fmax(all->max_error, chunk->max_error);
-    all->max_pw_error = fmax(all->max_pw_error, chunk->max_pw_error);
-}
-
-/* Whether the field is one chunk, which a trial has coded: all else that params hold is of the field, and the same. */
-static bool is_coded(const compression *c)
-{
-    const floe_codec_params *p = &c->codec, *t = &c->trial.params;
-    return c->coded && c->nchunks == 1 && p->codec == t->codec && p->mode == t->mode && p->bound == t->bound &&
-           p->tuner_bound == t->tuner_bound && p->mean == t->mean;
-}
-
-static floe_status coded_put(floe_ctx *ctx, compression *c, uint8_t *to, uint64_t room, floe_record *record)
-{
-    FLOE_TRY(c->trial.nbytes > room ? floe_output_full(&c->output, &ctx->err) : FLOE_OK);
-    memcpy(to, c->coded, (size_t)c->trial.nbytes);
-    record->nbytes = c->trial.nbytes;
-    stats_add(&ctx->stats, &c->trial.stats);
-    return FLOE_OK;
-}
-
-/* Encodes behind the room for the record's head. */
-static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, floe_record *record)
-{
-    floe_field view;
-    floe_chunk_stats stats = {0};
-    uint8_t *space;
-    uint64_t capacity;
-    floe_arena scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes);
-    FLOE_TRY(floe_output_reserve(&c->output, FLOE_RECORD_HEAD_NBYTES, &space, &ctx->err));
-    FLOE_TRY(floe_chunk_source_view(&c->chunks, chunk, &view, &ctx->err));
-    floe_output_space(&c->output, &capacity);
-    *record = (floe_record){.chunk = chunk};
-    if (is_coded(c))
-        return coded_put(ctx, c, space + FLOE_RECORD_HEAD_NBYTES, capacity - FLOE_RECORD_HEAD_NBYTES, record);
-    const floe_chunk_encode call = {.cpu = &ctx->cpu,
-                                    .params = &c->codec,
-                                    .chunk = &view,
-                                    .scratch = &scratch,
-                                    .dst = space + FLOE_RECORD_HEAD_NBYTES,
-                                    .capacity = capacity - FLOE_RECORD_HEAD_NBYTES,
-                                    .nbytes = &record->nbytes,
-                                    .stats = &stats};
-    floe_status status = floe_codec_of(c->codec.codec)->encode(&call, &ctx->err);
-    FLOE_TRY(status == FLOE_ERR_CAPACITY ? floe_output_full(&c->output, &ctx->err) : status);
-    stats_add(&ctx->stats, &stats);
-    return FLOE_OK;
-}
-
-static floe_status chunk_put(floe_ctx *ctx, compression *c, uint64_t chunk)
-{
-    floe_index_entry *entry = &c->index[chunk];
-    uint8_t *space;
-    FLOE_TRY(chunk_encode(ctx, c, chunk, &entry->record));
-    uint64_t unpadded = FLOE_RECORD_HEAD_NBYTES + entry->record.nbytes;
-    uint64_t nbytes = floe_record_nbytes(entry->record.nbytes);
-    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, &ctx->err));
-    entry->offset = c->output.written;
-    entry->record.checksum = floe_checksum(space + FLOE_RECORD_HEAD_NBYTES, entry->record.nbytes);
-    floe_record_head_write(&entry->record, space);
-    memset(space + unpadded, 0, (size_t)(nbytes - unpadded));
-    return floe_output_commit(&c->output, nbytes, &ctx->err);
-}
-
-static floe_status chunk_done(floe_ctx *ctx, compression *c, uint64_t chunk)
-{
-    uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
-    floe_grid_box(&c->header, chunk, lo, extent);
-    const uint64_t nbytes = floe_extent_nbytes(c->header.dtype, c->header.rank, extent);
-    return floe_progress_add(&c->progress, c->tries ? 0 : nbytes, &ctx->err);
-}
-
-#ifdef FLOE_HAVE_CUDA_BUILD
-
-/* The oldest chunk on the GPU: its record is the next in the stream. */
-static floe_status record_put(floe_ctx *ctx, compression *c, uint64_t chunk, uint64_t nbytes)
-{
-    floe_index_entry *entry = &c->index[chunk];
-    floe_chunk_stats stats;
-    uint8_t *space;
-    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, &ctx->err));
-    FLOE_TRY(floe_pipeline_get_record(ctx, space, &entry->record, &stats));
-    entry->offset = c->output.written;
-    stats_add(&ctx->stats, &stats);
-    return floe_output_commit(&c->output, nbytes, &ctx->err);
-}
-
-/* Chunk i goes in while the size of i - 1 is awaited and the record of i - 2 comes out. */
-static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
-{
-    uint64_t nbytes[FLOE_PIPELINE_DEPTH];
-    for (uint64_t i = 0; i < c->nchunks + 2; i++) {
-        if (i < c->nchunks) {
-            floe_field view;
-            FLOE_TRY(floe_chunk_source_view(&c->chunks, i, &view, &ctx->err));
-            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view, !c->chunks.source));
-        }
-        if (i >= 1 && i - 1 < c->nchunks)
-            FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes[(i - 1) % FLOE_PIPELINE_DEPTH]));
-        if (i >= 2) {
-            FLOE_TRY(record_put(ctx, c, i - 2, nbytes[(i - 2) % FLOE_PIPELINE_DEPTH]));
-            FLOE_TRY(chunk_done(ctx, c, i - 2));
-        }
-    }
-    return FLOE_OK;
-}
-
-static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
-{
-    const floe_status status = chunks_pass_gpu(ctx, c);
-    if (status != FLOE_OK)
-        floe_pipeline_drain(ctx);
-    return status;
-}
-
-#endif
-
-/* What a GPU needs for it is requested before the first byte of the stream: where that cannot be had nothing is written. */
-static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
-{
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &c->header) && !is_coded(c))
-        return floe_pipeline_begin_encode(ctx, &c->header, &c->codec);
-#endif
-    (void)ctx, (void)c;
-    return FLOE_OK;
-}
-
-static floe_status chunks_put(floe_ctx *ctx, compression *c)
-{
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &c->header) && !is_coded(c))
-        return chunks_put_by_gpu(ctx, c);
-#endif
-    for (uint64_t i = 0; i < c->nchunks; i++) {
-        FLOE_TRY(chunk_put(ctx, c, i));
-        FLOE_TRY(chunk_done(ctx, c, i));
-    }
-    return FLOE_OK;
 }
 
 static floe_status index_put(compression *c, floe_error *err)
@@ -265,9 +106,9 @@ static floe_status stream_put(floe_ctx *ctx, compression *c)
 {
     stats_begin(ctx, c);
     c->codec = floe_resolve_codec(&c->header);
-    FLOE_TRY(chunks_begin(ctx, c));
+    FLOE_TRY(floe_chunks_begin(c));
     FLOE_TRY(header_put(c, &ctx->err));
-    FLOE_TRY(chunks_put(ctx, c));
+    FLOE_TRY(floe_chunks_put(c));
     FLOE_TRY(floe_chunk_source_end(&c->chunks, &ctx->err));
     return index_put(c, &ctx->err);
 }
@@ -280,7 +121,7 @@ static floe_resolver resolver_of(floe_ctx *ctx, compression *c)
                            .params = &c->params,
                            .chunks = &c->chunks,
                            .progress = &c->progress,
-                           .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
+                           .lanes = &c->lanes,
                            .err = &ctx->err};
 }
 
@@ -516,7 +357,7 @@ typedef struct workspace_call {
 static floe_status workspace_body(floe_ctx *ctx, void *arg)
 {
     const workspace_call *call = arg;
-    compression c = {.nchunks = 0};
+    compression c = {.ctx = ctx};
     floe_sizing sizing;
     floe_sample sample;
     floe_arena most = floe_arena_plan();
@@ -531,7 +372,7 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
         floe_arena plan = floe_arena_plan();
         c.params.codec = choice.codecs[i];
         FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
-        FLOE_TRY(plan_all(ctx, &c, &sizing, &plan));
+        FLOE_TRY(plan_all(ctx, &c, true, &sizing, &plan));
         FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_LIMIT, "the index of %llu chunks does not fit into memory",
                    (unsigned long long)c.nchunks);
         most.used = plan.used > most.used ? plan.used : most.used;

@@ -121,3 +121,29 @@ floe_status floe_decoding_chunk(floe_ctx *ctx, floe_decoding *d, uint64_t chunk)
     ctx->stats.nchunks_damaged += d->nlost > before;
     return FLOE_OK;
 }
+
+/* ---- chunks side by side ------------------------------------------------------------------------------------------- */
+
+void floe_decoding_spread(floe_ctx *ctx, floe_decoding *d, uint64_t slab)
+{
+    const floe_walk walk = floe_walk_of(&d->stream.header, d->lo, d->hi);
+    floe_stream_spread(ctx, &d->stream, d->options.salvage ? 1 : floe_min64(slab, floe_walk_nchunks(&walk)));
+}
+
+static floe_status chunk_done(floe_ctx *ctx, void *user, uint64_t chunk)
+{
+    return floe_decoding_progress(ctx, user, chunk);
+}
+
+floe_status floe_decoding_add(floe_ctx *ctx, floe_decoding *d, uint64_t chunk)
+{
+    if (d->stream.lanes.n > 1)
+        return floe_stream_batch_add(ctx, &d->stream, chunk, d->lo, d->hi, d->out, d->out_lo, chunk_done, d);
+    FLOE_TRY(floe_decoding_chunk(ctx, d, chunk));
+    return floe_decoding_progress(ctx, d, chunk);
+}
+
+floe_status floe_decoding_flush(floe_ctx *ctx, floe_decoding *d)
+{
+    return floe_stream_batch_flush(ctx, &d->stream, chunk_done, d);
+}

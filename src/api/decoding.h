@@ -27,4 +27,11 @@ floe_status floe_decoding_chunk(floe_ctx *ctx, floe_decoding *decoding, uint64_t
 /* The progress that a chunk is. */
 floe_status floe_decoding_progress(floe_ctx *ctx, floe_decoding *decoding, uint64_t chunk);
 
+/* Both, at once or beside other chunks, the last ones at the flush: before that out stays, and is not looked at. */
+floe_status floe_decoding_add(floe_ctx *ctx, floe_decoding *decoding, uint64_t chunk);
+floe_status floe_decoding_flush(floe_ctx *ctx, floe_decoding *decoding);
+
+/* Before scratch is taken: chunks side by side, where so many lie in the box and in a slab. */
+void floe_decoding_spread(floe_ctx *ctx, floe_decoding *decoding, uint64_t slab);
+
 #endif

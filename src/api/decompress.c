@@ -99,11 +99,9 @@ static floe_status decoding_of(floe_ctx *ctx, const decompress_call *call, floe_
 static floe_status chunks_decode(floe_ctx *ctx, floe_decoding *d)
 {
     uint64_t chunk;
-    for (floe_walk walk = floe_walk_of(&d->stream.header, d->lo, d->hi); floe_walk_next(&walk, &chunk);) {
-        FLOE_TRY(floe_decoding_chunk(ctx, d, chunk));
-        FLOE_TRY(floe_decoding_progress(ctx, d, chunk));
-    }
-    return FLOE_OK;
+    for (floe_walk walk = floe_walk_of(&d->stream.header, d->lo, d->hi); floe_walk_next(&walk, &chunk);)
+        FLOE_TRY(floe_decoding_add(ctx, d, chunk));
+    return floe_decoding_flush(ctx, d);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -186,7 +184,13 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     floe_device_source source;
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(decoding_of(ctx, call, &source, &d));
+    floe_decoding_spread(ctx, &d, UINT64_MAX);
     floe_stream_take(&d.stream, &plan);
+    if (!floe_ctx_fits(ctx, &plan)) {
+        plan = floe_arena_plan();
+        floe_decoding_spread(ctx, &d, 1);
+        floe_stream_take(&d.stream, &plan);
+    }
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&d.stream, &arena);
     assert(!arena.overflow);

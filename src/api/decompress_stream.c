@@ -50,7 +50,16 @@ static void take_all(decompression *d, floe_arena *arena)
 static floe_status scratch_get(floe_ctx *ctx, decompression *d)
 {
     floe_arena plan = floe_arena_plan(), arena;
+    floe_slab slab = {.nchunks = 1};
+    if (d->all.stream.nchunks)
+        floe_slab_of(&d->all.stream.header, 0, &slab); /* none is larger than the first */
+    floe_decoding_spread(ctx, &d->all, slab.nchunks);
     take_all(d, &plan);
+    if (!floe_ctx_fits(ctx, &plan)) {
+        plan = floe_arena_plan();
+        floe_decoding_spread(ctx, &d->all, 1);
+        take_all(d, &plan);
+    }
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(d, &arena);
     assert(!arena.overflow);
@@ -99,13 +108,14 @@ static floe_status chunks_decode(floe_ctx *ctx, decompression *d)
     uint64_t chunk, offset = d->all.stream.header_nbytes;
     for (floe_walk walk = floe_walk_of(&d->all.stream.header, d->all.lo, d->all.hi); floe_walk_next(&walk, &chunk);) {
         if (!floe_slab_holds(&d->slab, chunk)) {
+            FLOE_TRY(floe_decoding_flush(ctx, &d->all));
             FLOE_TRY(slab_write(d, &ctx->err));
             FLOE_TRY(slab_begin(d, chunk, &ctx->err));
         }
-        FLOE_TRY(floe_decoding_chunk(ctx, &d->all, chunk));
+        FLOE_TRY(floe_decoding_add(ctx, &d->all, chunk));
         entry_note(d, chunk, &offset);
-        FLOE_TRY(floe_decoding_progress(ctx, &d->all, chunk));
     }
+    FLOE_TRY(floe_decoding_flush(ctx, &d->all));
     return slab_write(d, &ctx->err);
 }
 

@@ -91,6 +91,17 @@ floe_status floe_chunk_source_view(floe_chunk_source *s, uint64_t chunk, floe_fi
     return FLOE_OK;
 }
 
+floe_status floe_chunk_source_slab(floe_chunk_source *s, uint64_t chunk, floe_field *view, uint64_t *n, floe_error *err)
+{
+    floe_slab slab;
+    floe_slab_of(s->header, chunk, &slab);
+    *n = slab.nchunks;
+    if (s->source && !floe_slab_holds(&s->slab, chunk))
+        FLOE_TRY(slab_load(s, chunk, err));
+    *view = s->source ? s->field : floe_field_box(&s->field, slab.lo, slab.extent);
+    return FLOE_OK;
+}
+
 /* Of a source, row by row. */
 static floe_status box_read(const floe_chunk_source *s, const uint64_t *lo, const floe_field *to, floe_error *err)
 {

@@ -30,6 +30,10 @@ bool floe_chunk_source_repeats(const floe_chunk_source *chunks);
 /* The view is valid until the next call. */
 floe_status floe_chunk_source_view(floe_chunk_source *chunks, uint64_t chunk, floe_field *view, floe_error *err);
 
+/* The slab that begins with a chunk, and how many chunks it has: for work that need not know where one ends. Valid as long. */
+floe_status floe_chunk_source_slab(floe_chunk_source *chunks, uint64_t chunk, floe_field *view, uint64_t *n,
+                                   floe_error *err);
+
 /* The box at lo of to's shape, where chunks can be walked more than once: into to, which is contiguous. Loses the last view. */
 floe_status floe_chunk_source_box(floe_chunk_source *chunks, const uint64_t *lo, const floe_field *to, floe_error *err);
 

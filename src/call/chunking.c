@@ -179,3 +179,11 @@ bool floe_walk_next(floe_walk *w, uint64_t *chunk)
     w->more = false;
     return true;
 }
+
+uint64_t floe_walk_nchunks(const floe_walk *w)
+{
+    uint64_t n = w->more;
+    for (uint32_t i = 0; i < w->header->rank && n; i++)
+        n *= w->end[i] - w->begin[i];
+    return n;
+}

@@ -49,6 +49,7 @@ typedef struct floe_walk {
 } floe_walk;
 floe_walk floe_walk_of(const floe_header *header, const uint64_t *lo, const uint64_t *hi);
 bool floe_walk_next(floe_walk *walk, uint64_t *chunk);
+uint64_t floe_walk_nchunks(const floe_walk *walk);
 
 /* How large the chunks of a stream, and the scratch for them, can get. */
 typedef struct floe_sizing {
@@ -56,6 +57,7 @@ typedef struct floe_sizing {
     uint64_t payload_nbytes; /* of the largest chunk */
     uint64_t chunk_nelems;   /* of the largest chunk */
     size_t codec_nbytes;     /* scratch of the codec */
+    size_t lane_nbytes;      /* the same for one thread; 0: chunks are so large that all threads work on one */
 } floe_sizing;
 
 /* Upper limits over everything that is not known from the header (fill, and what rel and psnr become). LIMIT when a

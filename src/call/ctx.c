@@ -207,6 +207,13 @@ void floe_ctx_release(floe_ctx *ctx, uint64_t nbytes, void **block)
 
 uint64_t floe_ctx_left(const floe_ctx *ctx) { return ctx->max_memory ? ctx->max_memory - host_nbytes(ctx) : 0; }
 
+bool floe_ctx_fits(const floe_ctx *ctx, const floe_arena *plan)
+{
+    if (plan->overflow || plan->used <= ctx->workspace_nbytes)
+        return !plan->overflow;
+    return !ctx->caller_owns && (!ctx->max_memory || plan->used + ctx->held_nbytes <= ctx->max_memory);
+}
+
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena)
 {
     size_t needed = floe_ctx_workspace_nbytes(plan);

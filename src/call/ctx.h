@@ -42,6 +42,8 @@ floe_status floe_ctx_cuda(floe_ctx *ctx);
 /* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
  * caller's workspace is too small; LIMIT when max_memory is. */
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
+/* Whether that much can be had, as far as limits and the caller's workspace say. */
+bool floe_ctx_fits(const floe_ctx *ctx, const floe_arena *plan);
 /* Counts pinned memory that is to grow from old_nbytes to nbytes. LIMIT: max_memory does not allow that. */
 floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes);
 /* Host memory besides the workspace, for the time of a call: for copies of what lies in device memory. Counts for max_memory:

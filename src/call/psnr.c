@@ -25,19 +25,50 @@ typedef struct search {
     uint64_t nvalues;
 } search;
 
+enum { AT_ONCE = 64 /* chunks that are handed out to lanes */ };
+
+typedef struct part {
+    floe_field view;
+    double sum;
+    floe_error err;
+} part;
+
+typedef struct parts {
+    const search *s;
+    part of[AT_ONCE];
+} parts;
+
+static void part_sum(void *arg, uint64_t i, const floe_cpu *cpu, floe_arena *scratch)
+{
+    parts *p = arg;
+    part *of = &p->of[i];
+    const floe_codec_params *codec = &p->s->codec;
+    const floe_chunk_encode call = {.cpu = cpu, .params = codec, .chunk = &of->view, .scratch = scratch};
+    of->err = (floe_error){.status = FLOE_OK};
+    of->err.status = floe_codec_of(codec->codec)->squared_error(&call, &of->sum, &of->err);
+}
+
 /* The squared error of the whole field: a sum over its chunks, in order. */
 static floe_status squared_error(search *s, double *sum)
 {
-    uint64_t nchunks = floe_grid_nchunks(s->r->chunks->header);
-    for (uint64_t i = 0; i < nchunks; i++) {
-        floe_field view;
-        double part = 0;
-        floe_arena scratch = s->r->scratch;
-        FLOE_TRY(floe_chunk_source_view(s->r->chunks, i, &view, s->r->err));
-        const floe_chunk_encode call = {.cpu = s->r->cpu, .params = &s->codec, .chunk = &view, .scratch = &scratch};
-        FLOE_TRY(floe_codec_of(s->codec.codec)->squared_error(&call, &part, s->r->err));
-        FLOE_TRY(floe_progress_add(s->r->progress, 0, s->r->err));
-        *sum += part;
+    const floe_resolver *r = s->r;
+    const uint64_t nchunks = floe_grid_nchunks(r->chunks->header);
+    const uint64_t most = r->lanes->n > 1 ? AT_ONCE : 1;
+    parts p = {.s = s};
+    for (uint64_t first = 0, n; first < nchunks; first += n) {
+        for (n = 0; n < most && first + n < nchunks; n++) {
+            if (n && r->chunks->source && !floe_slab_holds(&r->chunks->slab, first + n))
+                break;
+            FLOE_TRY(floe_chunk_source_view(r->chunks, first + n, &p.of[n].view, r->err));
+        }
+        floe_lanes_run(r->lanes, n, part_sum, &p);
+        for (uint64_t i = 0; i < n; i++) {
+            if (p.of[i].err.status != FLOE_OK)
+                *r->err = p.of[i].err;
+            FLOE_TRY(p.of[i].err.status);
+            FLOE_TRY(floe_progress_add(r->progress, 0, r->err));
+            *sum += p.of[i].sum;
+        }
     }
     return FLOE_OK;
 }

@@ -70,9 +70,9 @@ static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bit
 {
     uint64_t nchunks = floe_grid_nchunks(r->chunks->header);
     floe_range_init(range);
-    for (uint64_t i = 0; i < nchunks; i++) {
+    for (uint64_t i = 0, n; i < nchunks; i += n) {
         floe_field view;
-        FLOE_TRY(floe_chunk_source_view(r->chunks, i, &view, r->err));
+        FLOE_TRY(floe_chunk_source_slab(r->chunks, i, &view, &n, r->err));
         floe_range_scan(r->cpu, &view, has_fill, fill_bits, range);
         FLOE_TRY(floe_progress_add(r->progress, 0, r->err));
     }

@@ -6,6 +6,7 @@
 
 #include "call/callbacks.h"
 #include "call/chunk_source.h"
+#include "call/lanes.h"
 #include "codec/codec.h"
 #include "field/field.h"
 
@@ -14,7 +15,7 @@ typedef struct floe_resolver {
     const floe_params *params; /* checked */
     floe_chunk_source *chunks;
     floe_progress *progress;
-    floe_arena scratch; /* of the codec */
+    const floe_lanes *lanes; /* with scratch of the codec */
     floe_error *err;
     /* psnr, where the values lie elsewhere: the sum of squared errors that coding with these params would leave */
     floe_status (*squared_error)(void *user, const floe_codec_params *params, double *sum);

@@ -29,6 +29,18 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
     return n;
 }
 
+enum { LANE_NELEMS = 1 << 21 /* the most values of chunks that are done side by side */ };
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* A thread that does chunks of its own. */
+static floe_cpu lane_of(const floe_cpu *cpu)
+{
+    floe_cpu one = *cpu;
+    one.threads = 1;
+    return one;
+}
+
 /* Adds a kind of chunks. False on overflow. */
 typedef bool (*size_fn)(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s);
 
@@ -53,9 +65,12 @@ static bool kind_to_read(const floe_cpu *cpu, const floe_header *h, const floe_c
     if (!add_records(h, kind, floe_codec_of(h->codec)->least(h->rank, kind->extent), s))
         s->stream_nbytes = UINT64_MAX; /* which no stream has */
     const uint64_t most = most_to_read(h, kind);
-    const size_t scratch = floe_codec_of(h->codec)->decode_workspace(cpu, h->dtype, h->rank, kind->extent);
+    const floe_codec_ops *codec = floe_codec_of(h->codec);
+    const floe_cpu one = lane_of(cpu);
+    const size_t scratch = codec->decode_workspace(cpu, h->dtype, h->rank, kind->extent);
     s->payload_nbytes = floe_max64(s->payload_nbytes, most);
-    s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
+    s->codec_nbytes = larger(scratch, s->codec_nbytes);
+    s->lane_nbytes = larger(codec->decode_workspace(&one, h->dtype, h->rank, kind->extent), s->lane_nbytes);
     return most && scratch && s->stream_nbytes != UINT64_MAX;
 }
 
@@ -65,12 +80,17 @@ static bool kind_to_write(const floe_cpu *cpu, const floe_header *h, const floe_
     uint64_t payload = 0;
     uint32_t n = variants(h, all);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t bound = floe_codec_of(all[i].codec)->bound(&all[i], h->rank, kind->extent);
-        size_t scratch = cpu ? floe_codec_of(all[i].codec)->workspace(cpu, &all[i], h->rank, kind->extent) : 1;
+        const floe_codec_ops *codec = floe_codec_of(all[i].codec);
+        uint64_t bound = codec->bound(&all[i], h->rank, kind->extent);
+        size_t scratch = cpu ? codec->workspace(cpu, &all[i], h->rank, kind->extent) : 1;
         if (bound == 0 || scratch == 0)
             return false;
         payload = floe_max64(payload, bound);
-        s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
+        s->codec_nbytes = larger(scratch, s->codec_nbytes);
+        if (cpu) {
+            const floe_cpu one = lane_of(cpu);
+            s->lane_nbytes = larger(codec->workspace(&one, &all[i], h->rank, kind->extent), s->lane_nbytes);
+        }
     }
     s->payload_nbytes = floe_max64(s->payload_nbytes, payload);
     return add_records(h, kind, payload, s);
@@ -87,6 +107,8 @@ static floe_status sizing_of(const floe_cpu *cpu, const floe_header *h, uint64_t
     uint32_t n = floe_chunking_kinds(h, kinds);
     for (uint32_t i = 0; i < n && ok; i++)
         ok = size_kind(cpu, h, &kinds[i], s);
+    if (s->chunk_nelems > LANE_NELEMS)
+        s->lane_nbytes = 0;
     FLOE_CHECK(err, ok, FLOE_ERR_LIMIT, "a field in chunks of %s is more than the codec or the format can hold",
                floe_shape_format(h->rank, h->chunk, shape));
     return FLOE_OK;

@@ -47,6 +47,7 @@ static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
     FLOE_TRY(sized);
     if (s->salvages)
         FLOE_TRY(salvage_check(s, &ctx->err));
+    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, 1);
     s->payload_most = s->sizing.payload_nbytes;
     s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
     memcpy(s->shape, s->header.shape, sizeof s->shape);
@@ -157,17 +158,6 @@ floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes
     floe_device_source_init(source, on_device ? &ctx->cuda : NULL, src, nbytes);
     FLOE_TRY(floe_stream_of_source(ctx, &source->source, salvage, s));
     return salvage || s->needs_index ? FLOE_OK : index_lacks(s, &ctx->err);
-}
-
-void floe_stream_take(floe_stream *s, floe_arena *arena)
-{
-    s->codec_scratch = floe_arena_take(arena, s->sizing.codec_nbytes, 1);
-    if (s->memory)
-        return;
-    if (s->needs_index)
-        s->index_space = floe_arena_take(arena, floe_stream_index_nbytes(s), 1);
-    s->record = floe_arena_take(arena, floe_record_nbytes(s->sizing.payload_nbytes), 1);
-    s->reader.bytes = floe_arena_take(arena, FLOE_FORWARD_NBYTES, 1);
 }
 
 uint64_t floe_stream_index_nbytes(const floe_stream *s)
@@ -380,6 +370,37 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
     return p;
 }
 
+/* ---- decoding ------------------------------------------------------------------------------------------------------ */
+
+/* One that is decoded beside others. */
+typedef struct floe_batch_chunk {
+    fetched f;
+    chunk_part p;
+    floe_error err;
+} batch_chunk;
+
+static size_t record_space(const floe_stream *s) { return (size_t)floe_record_nbytes(s->sizing.payload_nbytes); }
+
+void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks)
+{
+    const bool by_gpu = floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu;
+    const bool indexed = s->memory ? s->index != NULL : s->needs_index;
+    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, indexed && !s->salvages && !by_gpu ? nchunks : 1);
+}
+
+void floe_stream_take(floe_stream *s, floe_arena *arena)
+{
+    floe_lanes_take(&s->lanes, arena);
+    s->batch = s->lanes.n > 1 ? floe_arena_take(arena, s->lanes.batch, sizeof *s->batch) : NULL;
+    if (s->memory)
+        return;
+    if (s->needs_index)
+        s->index_space = floe_arena_take(arena, floe_stream_index_nbytes(s), 1);
+    s->records = floe_arena_take(arena, s->lanes.batch, record_space(s));
+    s->record = s->records;
+    s->reader.bytes = floe_arena_take(arena, FLOE_FORWARD_NBYTES, 1);
+}
+
 floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *s)
 {
     const floe_status status = s->needs_index ? floe_stream_index_load(s, s->index_space, &ctx->err) : FLOE_OK;
@@ -411,11 +432,10 @@ static void part_lost(void *user, const uint64_t *lo, const uint64_t *hi)
 }
 
 /* The part's cells relative to its chunk, by the CPU. lost: what to do with damage, or NULL. */
-static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_part *p, const fetched *f, losing *lost,
-                               floe_error *err)
+static floe_status decode_here(const floe_cpu *cpu, floe_arena *scratch, const floe_stream *s, const chunk_part *p,
+                               const fetched *f, losing *lost, floe_error *err)
 {
     uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
-    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
     floe_chunk_decode call = chunk_call(s, f->extent, f->payload, f->need);
     for (uint32_t i = 0; i < s->header.rank; i++) {
         from[i] = p->from[i] - p->at[i];
@@ -425,7 +445,7 @@ static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_
     call.lo = from;
     call.hi = to;
     call.out = &p->out;
-    call.scratch = &scratch;
+    call.scratch = scratch;
     call.lost = lost ? part_lost : NULL;
     call.user = lost;
     return floe_codec_of(s->header.codec)->decode(&call, err);
@@ -452,10 +472,11 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
         floe_forward_back(&s->reader, f.offset);
     const bool looks = salvage && floe_codec_of(s->header.codec)->finds_damage;
     losing lost = {salvage, s, &p, chunk};
+    floe_arena scratch = floe_arena_of(s->lanes.scratch, s->lanes.nbytes);
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
-        return decode_here(&ctx->cpu, s, &p, &f, &lost, err);
+        return decode_here(&ctx->cpu, &scratch, s, &p, &f, &lost, err);
     FLOE_TRY(status);
-    return decode_here(&ctx->cpu, s, &p, &f, NULL, err);
+    return decode_here(&ctx->cpu, &scratch, s, &p, &f, NULL, err);
 }
 
 /* A failure's message names chunk and box. */
@@ -481,6 +502,46 @@ floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *s, uint64_t chunk, co
     if (!why.message[0]) /* the context has it already */
         why = ctx->err;
     return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
+}
+
+static void batch_decode(void *arg, uint64_t i, const floe_cpu *cpu, floe_arena *scratch)
+{
+    const floe_stream *s = arg;
+    batch_chunk *k = &s->batch[i];
+    if (k->err.status == FLOE_OK && k->f.need == k->f.head.nbytes)
+        k->err.status = payload_check(&k->f, &k->err);
+    if (k->err.status == FLOE_OK)
+        k->err.status = decode_here(cpu, scratch, s, &k->p, &k->f, NULL, &k->err);
+}
+
+floe_status floe_stream_batch_flush(floe_ctx *ctx, floe_stream *s, floe_chunk_done_fn done, void *user)
+{
+    const uint64_t n = s->nbatch;
+    s->nbatch = 0;
+    floe_lanes_run(&s->lanes, n, batch_decode, s);
+    for (uint64_t i = 0; i < n; i++) {
+        const batch_chunk *k = &s->batch[i];
+        if (k->err.status != FLOE_OK)
+            return chunk_fails(&s->header, k->f.head.chunk, k->err.status, &k->err, &ctx->err);
+        FLOE_TRY(done(ctx, user, k->f.head.chunk));
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_stream_batch_add(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                                  const floe_field *out, const uint64_t *out_lo, floe_chunk_done_fn done, void *user)
+{
+    batch_chunk *k = &s->batch[s->nbatch];
+    if (!s->memory)
+        s->record = s->records + s->nbatch * record_space(s);
+    s->nbatch++;
+    k->err = (floe_error){.status = FLOE_OK};
+    k->err.status = fetch(s, chunk, false, &k->f, &k->err);
+    k->p = part_of(&s->header, chunk, lo, hi, out, out_lo);
+    if (k->err.status == FLOE_OK && s->nbatch < s->lanes.batch)
+        return FLOE_OK;
+    k->f.head.chunk = chunk; /* of a head that is damaged, too */
+    return floe_stream_batch_flush(ctx, s, done, user);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD

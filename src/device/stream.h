@@ -5,6 +5,7 @@
 #define FLOE_DEVICE_STREAM_H
 
 #include "call/ctx.h"
+#include "call/lanes.h"
 #include "call/chunking.h"
 #include "call/callbacks.h"
 #include "codec/codec.h"
@@ -20,15 +21,18 @@ typedef struct floe_stream {
     size_t header_nbytes;
     uint64_t nchunks;
     floe_sizing sizing;
-    uint64_t payload_most; /* bytes that no chunk exceeds; sizing has not more than the stream */
-    void *codec_scratch;
-    const uint8_t *index;       /* checked; NULL: read forward */
-    bool needs_index;           /* source: it has one, which begin_decode loads */
-    bool salvages;              /* source: where the index is damaged its chunks are read forward */
-    uint8_t *index_space;       /* there */
-    uint8_t *record;            /* source: one record at a time */
-    floe_forward_reader reader; /* source read forward */
-    bool by_cpu;                /* chunks are decoded on the CPU, whatever the context's backend */
+    uint64_t payload_most;          /* bytes that no chunk exceeds; sizing has not more than the stream */
+    floe_lanes lanes;               /* chunks that are decoded at once */
+    struct floe_batch_chunk *batch; /* for them */
+    uint64_t nbatch;                /* of them wait */
+    uint8_t *records;               /* source: a record for each, of which `record` is one */
+    const uint8_t *index;           /* checked; NULL: read forward */
+    bool needs_index;               /* source: it has one, which begin_decode loads */
+    bool salvages;                  /* source: where the index is damaged its chunks are read forward */
+    uint8_t *index_space;           /* there */
+    uint8_t *record;                /* source: one record at a time */
+    floe_forward_reader reader;     /* source read forward */
+    bool by_cpu;                    /* chunks are decoded on the CPU, whatever the context's backend */
 } floe_stream;
 
 /* Reads and checks header, limits and index. With salvage the index may be missing; then floe_stream_record_nbytes alone works. */
@@ -48,6 +52,8 @@ floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *stream, uint32_t le
  * streams in memory have found out by then. Uses the context's scratch. */
 floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
 
+/* Chunks side by side, where so many are to be decoded, by the index, and by the CPU. Else one after another. */
+void floe_stream_spread(floe_ctx *ctx, floe_stream *stream, uint64_t nchunks);
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
 
@@ -77,6 +83,14 @@ typedef struct floe_salvage {
  * the field. A failure's message names chunk and box. salvage: NULL where damage is an error. */
 floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, const floe_salvage *salvage,
                                const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo);
+
+/* The same beside others: fetches the chunk; it is decoded with those that were added before, where the batch is full, or at the
+ * flush. out stays until then. done is called for each chunk, in order, as long as none has failed. */
+typedef floe_status (*floe_chunk_done_fn)(floe_ctx *ctx, void *user, uint64_t chunk);
+floe_status floe_stream_batch_add(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, const uint64_t *lo,
+                                  const uint64_t *hi, const floe_field *out, const uint64_t *out_lo,
+                                  floe_chunk_done_fn done, void *user);
+floe_status floe_stream_batch_flush(floe_ctx *ctx, floe_stream *stream, floe_chunk_done_fn done, void *user);
 
 /* The same on the context's GPU: fetches the chunk and hands it to the pipeline (device/pipeline.h), which gives it back when
  * it is decoded. */
