@@ -13,13 +13,14 @@
 
 /* ---- a batch ------------------------------------------------------------------------------------------------------ */
 
-void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, bool wide)
+void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, uint64_t most)
 {
     floe_slab slab = {.nchunks = c->nchunks};
     if (c->chunks.source && c->nchunks)
         floe_slab_of(&c->header, 0, &slab); /* a source holds one, and none is larger than the first */
-    wide = wide && !floe_pipeline_wanted(c->ctx, &c->header);
-    c->lanes = floe_lanes_of(&c->ctx->cpu, sizing, wide ? slab.nchunks : 1);
+    if (floe_pipeline_wanted(c->ctx, &c->header))
+        most = floe_min64(most, 1);
+    c->lanes = floe_lanes_of(&c->ctx->cpu, sizing, floe_min64(most, slab.nchunks));
     c->payload_nbytes = sizing->payload_nbytes;
 }
 

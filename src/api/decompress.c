@@ -186,9 +186,9 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(decoding_of(ctx, call, &source, &d));
     floe_decoding_spread(ctx, &d, UINT64_MAX);
     floe_stream_take(&d.stream, &plan);
-    if (!floe_ctx_fits(ctx, &plan)) {
+    for (uint64_t most = 2; most-- > ctx->caller_owns && !floe_ctx_fits(ctx, &plan);) {
         plan = floe_arena_plan();
-        floe_decoding_spread(ctx, &d, 1);
+        floe_decoding_spread(ctx, &d, most);
         floe_stream_take(&d.stream, &plan);
     }
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));

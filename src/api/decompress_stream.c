@@ -55,9 +55,9 @@ static floe_status scratch_get(floe_ctx *ctx, decompression *d)
         floe_slab_of(&d->all.stream.header, 0, &slab); /* none is larger than the first */
     floe_decoding_spread(ctx, &d->all, slab.nchunks);
     take_all(d, &plan);
-    if (!floe_ctx_fits(ctx, &plan)) {
+    for (uint64_t most = 2; most-- > ctx->caller_owns && !floe_ctx_fits(ctx, &plan);) {
         plan = floe_arena_plan();
-        floe_decoding_spread(ctx, &d->all, 1);
+        floe_decoding_spread(ctx, &d->all, most);
         take_all(d, &plan);
     }
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));

@@ -57,7 +57,7 @@ typedef struct floe_sizing {
     uint64_t payload_nbytes; /* of the largest chunk */
     uint64_t chunk_nelems;   /* of the largest chunk */
     size_t codec_nbytes;     /* scratch of the codec */
-    size_t lane_nbytes;      /* the same for one thread; 0: chunks are so large that all threads work on one */
+    size_t lane_nbytes;      /* the same for one thread */
 } floe_sizing;
 
 /* Upper limits over everything that is not known from the header (fill, and what rel and psnr become). LIMIT when a

@@ -6,18 +6,19 @@
 #include "base/hd.h"
 
 enum {
-    ROUNDS = 4,            /* chunks of a batch for each lane */
-    LEAST_NELEMS = 1 << 17 /* of less in all, starting threads takes too long */
+    ROUNDS = 4,             /* chunks of a batch for each lane */
+    LEAST_NELEMS = 1 << 17, /* of less in all, starting threads takes too long */
+    MOST_NELEMS = 1 << 21   /* of a chunk: a larger one has work for all threads */
 };
 
 floe_lanes floe_lanes_of(const floe_cpu *cpu, const floe_sizing *sizing, uint64_t nchunks)
 {
     floe_lanes l = {.n = 1, .batch = 1, .cpu = *cpu, .nbytes = sizing->codec_nbytes};
-    const bool few = nchunks < 2 || nchunks < cpu->threads / 2 || nchunks <= LEAST_NELEMS / sizing->chunk_nelems;
-    if (sizing->lane_nbytes == 0 || cpu->threads < 2 || few)
+    const bool few = nchunks < cpu->threads / 2 || nchunks <= LEAST_NELEMS / floe_max64(sizing->chunk_nelems, 1);
+    if (nchunks && (nchunks == 1 || few || sizing->chunk_nelems > MOST_NELEMS || cpu->threads < 2))
         return l;
-    l.n = (uint32_t)floe_min64(cpu->threads, nchunks);
-    l.batch = (uint32_t)floe_min64((uint64_t)ROUNDS * l.n, nchunks);
+    l.n = (uint32_t)floe_max64(floe_min64(cpu->threads, nchunks), 1);
+    l.batch = (uint32_t)floe_max64(floe_min64((uint64_t)ROUNDS * l.n, nchunks), 1);
     l.cpu.threads = l.n;
     l.nbytes = sizing->lane_nbytes;
     return l;

@@ -11,12 +11,12 @@
 typedef struct floe_lanes {
     uint32_t n;     /* chunks that are done at once; 1: one after another, each by all threads */
     uint32_t batch; /* chunks that are handed out at once: more, as some take longer than others */
-    floe_cpu cpu;   /* a thread for each lane; of the only lane all threads */
+    floe_cpu cpu;   /* a thread for each lane; of the only lane all threads, or one */
     size_t nbytes;  /* scratch of each */
     uint8_t *scratch;
 } floe_lanes;
 
-/* For so many chunks; those of sizing. Of 1 there is a single lane. */
+/* For so many chunks; those of sizing. Of 1 there is a single lane; of 0 it has one thread, which takes the least scratch. */
 floe_lanes floe_lanes_of(const floe_cpu *cpu, const floe_sizing *sizing, uint64_t nchunks);
 void floe_lanes_take(floe_lanes *lanes, floe_arena *arena);
 

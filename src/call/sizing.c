@@ -29,8 +29,6 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
     return n;
 }
 
-enum { LANE_NELEMS = 1 << 21 /* the most values of chunks that are done side by side */ };
-
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* A thread that does chunks of its own. */
@@ -107,8 +105,6 @@ static floe_status sizing_of(const floe_cpu *cpu, const floe_header *h, uint64_t
     uint32_t n = floe_chunking_kinds(h, kinds);
     for (uint32_t i = 0; i < n && ok; i++)
         ok = size_kind(cpu, h, &kinds[i], s);
-    if (s->chunk_nelems > LANE_NELEMS)
-        s->lane_nbytes = 0;
     FLOE_CHECK(err, ok, FLOE_ERR_LIMIT, "a field in chunks of %s is more than the codec or the format can hold",
                floe_shape_format(h->rank, h->chunk, shape));
     return FLOE_OK;

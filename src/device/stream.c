@@ -385,7 +385,9 @@ void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks)
 {
     const bool by_gpu = floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu;
     const bool indexed = s->memory ? s->index != NULL : s->needs_index;
-    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, indexed && !s->salvages && !by_gpu ? nchunks : 1);
+    if (!indexed || s->salvages || by_gpu)
+        nchunks = floe_min64(nchunks, 1);
+    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, nchunks);
 }
 
 void floe_stream_take(floe_stream *s, floe_arena *arena)
@@ -466,6 +468,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
             return status;
     }
 #endif
+    (void)ctx;
     /* The first bytes of a chunk have no checksum: they are checked by its codec, as far as that goes. */
     const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
     if (salvage && !s->index && status != FLOE_OK) /* the same */
@@ -474,9 +477,9 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     losing lost = {salvage, s, &p, chunk};
     floe_arena scratch = floe_arena_of(s->lanes.scratch, s->lanes.nbytes);
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
-        return decode_here(&ctx->cpu, &scratch, s, &p, &f, &lost, err);
+        return decode_here(&s->lanes.cpu, &scratch, s, &p, &f, &lost, err);
     FLOE_TRY(status);
-    return decode_here(&ctx->cpu, &scratch, s, &p, &f, NULL, err);
+    return decode_here(&s->lanes.cpu, &scratch, s, &p, &f, NULL, err);
 }
 
 /* A failure's message names chunk and box. */
