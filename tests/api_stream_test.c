@@ -130,6 +130,28 @@ static void regions(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Boxes of a sample that cover trailing axes wholly are read at once, not value by value. */
+static void few_reads_of_narrow_fields(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){40000, 2, 1}, KIT_SMOOTH, 7);
+    const floe_params p = kit_params("rel=1e-3 preset=best chunk=1000x2x1");
+    kit_bytes want = kit_compress(ctx, &f, &p);
+    kit_source from = source_of(&f);
+    kit_sink to = {{NULL, 0, 0}, 0};
+    const floe_source source = kit_source_of(&from, true, true);
+    const floe_sink sink = kit_sink_of(&to);
+    kit_ok(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL));
+    assert_true(to.bytes.nbytes == want.nbytes && memcmp(to.bytes.data, want.data, want.nbytes) == 0);
+    if (from.nreads > 500) /* 40 chunks, read twice, and the sample */
+        fail_msg("%llu reads", (unsigned long long)from.nreads);
+    kit_bytes_free(&to.bytes);
+    kit_bytes_free(&want);
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
 /* Pipes: what needs one pass works, as does everything whose field is a single slab; the rest reports why not. */
 static void sources_that_cannot_seek(void **state)
 {
@@ -509,6 +531,7 @@ int main(void)
         cmocka_unit_test(same_as_in_memory),
         cmocka_unit_test(decompress_same_as_in_memory),
         cmocka_unit_test(regions),
+        cmocka_unit_test(few_reads_of_narrow_fields),
         cmocka_unit_test(sources_that_cannot_seek),
         cmocka_unit_test(sources_of_wrong_size),
         cmocka_unit_test(empty_fields),

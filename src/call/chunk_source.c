@@ -102,19 +102,21 @@ floe_status floe_chunk_source_slab(floe_chunk_source *s, uint64_t chunk, floe_fi
     return FLOE_OK;
 }
 
-/* Of a source, row by row. */
+/* Of a source, run by run: a run ends with the first axis that the box does not cover wholly. */
 static floe_status box_read(const floe_chunk_source *s, const uint64_t *lo, const floe_field *to, floe_error *err)
 {
     const floe_header *h = s->header;
-    const uint32_t last = h->rank - 1;
+    uint32_t first = h->rank - 1;
+    uint64_t run = to->shape[first];
+    while (first > 0 && to->shape[first] == h->shape[first])
+        run *= to->shape[--first];
     const uint64_t size = floe_dtype_size(h->dtype), nelems = floe_extent_nelems(h->rank, to->shape);
-    for (uint64_t at = 0; at < nelems; at += to->shape[last]) {
-        uint64_t offset = lo[last], inner = 1, step = 1;
-        size_t nbytes = (size_t)(to->shape[last] * size), got;
-        for (uint32_t i = last; i-- > 0;) {
-            inner *= to->shape[i + 1];
-            step *= h->shape[i + 1];
-            offset += (lo[i] + at / inner % to->shape[i]) * step;
+    for (uint64_t at = 0; at < nelems; at += run) {
+        uint64_t offset = 0, step = 1, left = at;
+        size_t nbytes = (size_t)(run * size), got;
+        for (uint32_t i = h->rank; i-- > 0; step *= h->shape[i]) {
+            offset += (lo[i] + left % to->shape[i]) * step;
+            left /= to->shape[i];
         }
         FLOE_TRY(floe_source_read(s->source, offset * size, (uint8_t *)to->data + at * size, nbytes, &got, err));
         if (got < nbytes)
