@@ -129,16 +129,17 @@ static bool apart(const floe_field *f)
     return true;
 }
 
+/* The stride of an axis of one element may be any number, and nothing goes along it: as that of a contiguous field it can be
+ * multiplied, and is not 0. */
 static void strides_resolve(floe_field *f)
 {
     bool given = false;
     for (uint32_t i = 0; i < f->rank; i++)
         given |= f->stride[i] != 0;
-    if (given)
-        return;
     int64_t stride = 1;
     for (uint32_t i = f->rank; i-- > 0;) {
-        f->stride[i] = stride;
+        if (!given || f->shape[i] == 1)
+            f->stride[i] = stride;
         stride *= (int64_t)(f->shape[i] ? f->shape[i] : 1);
     }
 }

@@ -10,8 +10,8 @@
 #include "backend/backend.h"
 
 /* Checks dtype, rank, shape, place, data (may be NULL only if empty; aligned to an element) and strides (no two elements
- * may share an address in an output field: `writable`). Replaces all-0 strides by the contiguous ones. Negative strides
- * are allowed. */
+ * may share an address in an output field: `writable`). Replaces all-0 strides, and those of axes of one element,
+ * by the contiguous ones. Negative strides are allowed. */
 floe_status floe_field_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err);
 
 /* The box of extent `extent` at `lo` of a resolved field, as a field of its own. */

@@ -131,6 +131,25 @@ static void check_resolves_strides(void **state)
     assert_true(out.stride[0] == 4 && out.stride[1] == 8 && out.stride[2] == 1);
 }
 
+/* Nothing goes along an axis of one element, so any number may be its stride; and it says that strides are given. */
+static void strides_of_one_element(void **state)
+{
+    (void)state;
+    static float data[24];
+    const int64_t odd[] = {3061109696427220925, INT64_MIN, 0};
+    for (int i = 0; i < 3; i++) {
+        floe_field f = floe_field_of(data, FLOE_F32, 4, (const uint64_t[]){1, 4, 1, 6}), out;
+        f.stride[0] = odd[i], f.stride[1] = 1, f.stride[2] = -odd[(i + 2) % 3 ? 0 : 2], f.stride[3] = 4;
+        assert_int_equal(floe_field_check(&f, true, &out, NULL), FLOE_OK);
+        assert_true(out.stride[0] == 24 && out.stride[1] == 1 && out.stride[2] == 6 && out.stride[3] == 4);
+    }
+    floe_field same = floe_field_of(data, FLOE_F32, 2, (const uint64_t[]){5, 1}), out, again;
+    same.stride[1] = odd[0];
+    assert_int_equal(floe_field_check(&same, false, &out, NULL), FLOE_OK);
+    assert_int_equal(floe_field_check(&out, false, &again, NULL), FLOE_OK);
+    assert_true(again.stride[0] == 0 && again.stride[1] == 1);
+}
+
 static void check_refuses_what_is_no_memory(void **state)
 {
     (void)state;
@@ -369,6 +388,7 @@ int main(void)
         cmocka_unit_test(values_turn_into_bits_and_back),
         cmocka_unit_test(shapes_end_below_2_to_the_63_bytes),
         cmocka_unit_test(check_resolves_strides),
+        cmocka_unit_test(strides_of_one_element),
         cmocka_unit_test(check_refuses_what_is_no_memory),
         cmocka_unit_test(check_refuses_strides_that_overflow),
         cmocka_unit_test(outputs_never_overlap),
