@@ -281,7 +281,8 @@ static void check_relative(const check *c, const floe_real *f, const floe_real *
     for (uint32_t i = 0; i < c->n; i++) {
         const double size = x[i] < 0 ? -(double)x[i] : (double)x[i], d = size - (double)y[i], error = d < 0 ? -d : d;
         const int64_t good = -(int64_t)((f[i] == f[i]) & (error <= c->job->tolerance * size)),
-                      e = (int64_t)floe_bits_f64(error) & good, of_size = (int64_t)floe_bits_f64(error / size) & good;
+                      finite = good & -(int64_t)(size < INFINITY), e = (int64_t)floe_bits_f64(error) & finite,
+                      of_size = (int64_t)floe_bits_f64(error / size) & finite;
         nbad |= ~good;
         worst = e > worst ? e : worst;
         worst_of_size = of_size > worst_of_size ? of_size : worst_of_size;

@@ -181,6 +181,7 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
     twin_check(&apart, "apart");
     twin_check(&fine, "lattice");
     CU(cudaMemcpy(&got, dev_found, sizeof got, cudaMemcpyDeviceToHost));
+    assert_true(found.max_error < INFINITY && found.max_pw_error < INFINITY);
     assert_int_equal(got.max_error, floe_bits_f64(found.max_error));
     assert_int_equal(got.max_pw_error, floe_bits_f64(found.max_pw_error));
     assert_int_equal(got.squares, found.squares);
