@@ -242,6 +242,64 @@ static void workspace_of_the_caller(void **state)
     floe_ctx_free(&plain);
 }
 
+/* A few values do not take the scratch of many threads. */
+static void workspace_of_few_values(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"rel=1e-3", "rel=1e-3 preset=best", "rel=1e-3 codec=interp", "rel=1e-3 codec=wavelet"};
+    floe_ctx *many = kit_ctx(64), *one = kit_ctx(1), *ctx;
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){50, 100}, KIT_SMOOTH, 1), out = kit_like(&f);
+    for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+        const floe_params p = kit_params(texts[t]);
+        kit_bytes want = kit_compress(one, &f, &p);
+        size_t needed = 0;
+        uint64_t nbytes;
+        kit_ok(many, floe_workspace_nbytes(many, &f, &p, &needed));
+        if (needed >= (size_t)32 << 20)
+            fail_msg("%s: %zu bytes", texts[t], needed);
+        void *memory = aligned_alloc(64, needed), *stream = malloc((size_t)want.nbytes);
+        floe_ctx_options o = {.size = sizeof o, .threads = 64, .workspace = memory, .workspace_nbytes = needed};
+        assert_int_equal(create(&ctx, o), FLOE_OK);
+        kit_ok(ctx, floe_compress(ctx, &f, &p, stream, want.nbytes, &nbytes));
+        assert_memory_equal(stream, want.data, (size_t)want.nbytes);
+        kit_ok(ctx, floe_decompress(ctx, stream, nbytes, &out));
+        floe_ctx_free(&ctx);
+        free(memory), free(stream);
+        kit_bytes_free(&want);
+    }
+    kit_free(&f);
+    kit_free(&out);
+    floe_ctx_free(&many);
+    floe_ctx_free(&one);
+}
+
+/* An infinity comes back exactly: it is no error. */
+static void statistics_of_infinities(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"pwrel=1e-2 codec=interp", "pwrel=1e-2 codec=wavelet", "pwrel=1e-2 codec=lorenzo"};
+    floe_ctx *ctx = kit_ctx(2);
+    for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
+        floe_field f = kit_field((floe_dtype)dtype, 2, (const uint64_t[]){60, 50}, KIT_SMOOTH, 1), out = kit_like(&f);
+        for (uint64_t i = 0, seed = 1; i < 3000; i += kit_random(&seed) % 9 + 1)
+            kit_set(&f, i, i % 2 ? INFINITY : -INFINITY);
+        for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+            const floe_params p = kit_params(texts[t]);
+            floe_stats stats = {.size = sizeof stats};
+            kit_bytes b = kit_compress(ctx, &f, &p);
+            floe_ctx_stats(ctx, &stats);
+            if (!(stats.max_error <= 3 && stats.max_error > 0 && stats.max_pw_error <= 1e-2))
+                fail_msg("%s: %g, %g", texts[t], stats.max_error, stats.max_pw_error);
+            kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
+            kit_check_bound(&f, &out, 1e-2, true, NAN);
+            kit_bytes_free(&b);
+        }
+        kit_free(&f);
+        kit_free(&out);
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* Streams and verify need more; their message gives how much, and with that they work. */
 static void workspace_by_asking(void **state)
 {
@@ -377,6 +435,8 @@ int main(void)
         cmocka_unit_test(metrics_past_a_shorter_report),
         cmocka_unit_test(workspace_of_the_caller),
         cmocka_unit_test(workspace_by_asking),
+        cmocka_unit_test(workspace_of_few_values),
+        cmocka_unit_test(statistics_of_infinities),
         cmocka_unit_test(limit_on_memory),
         cmocka_unit_test(use_after_failure),
         cmocka_unit_test(rounding_of_the_caller),

@@ -36,7 +36,8 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    if (!floe_interp_encoder_begin(&e, cpu, params, rank, extent, floe_interp_turns_of(rank, extent)))
+    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
+    if (!floe_interp_encoder_begin(&e, &limited, params, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_interp_decode_workspace(cpu, params->dtype, rank, extent);

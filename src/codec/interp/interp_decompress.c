@@ -58,13 +58,14 @@ static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
     const uint32_t turns[] = {0, floe_interp_turns_of(rank, extent)}; /* older chunks have none */
+    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, cpu, dtype, rank, extent, turns[i]))
+        if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
             return 0;
-        take_scratch(&d, cpu, &plan);
+        take_scratch(&d, &limited, &plan);
         if (plan.overflow)
             return 0;
         most = plan.used > most ? plan.used : most;

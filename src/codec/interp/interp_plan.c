@@ -153,19 +153,6 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
     needs->anchors = floe_max64(needs->anchors, needs->lattice[1]);
 }
 
-enum { THREAD_CELLS = 8192 };
-
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
-{
-    floe_cpu limited = *cpu;
-    double ncells = (double)nboxes;
-    for (uint32_t a = 0; a < rank; a++)
-        ncells *= (double)extent[a];
-    while (limited.threads > 1 && ncells < (double)limited.threads * THREAD_CELLS)
-        limited.threads--;
-    return limited;
-}
-
 void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],
                              const floe_interp_box *box, floe_interp_box wanted[FLOE_INTERP_STEPS + 1])
 {

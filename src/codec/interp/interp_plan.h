@@ -92,7 +92,4 @@ void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const 
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs);
 
-/* Limits the threads to those that nboxes boxes of this extent keep busy: for a few cells, starting a thread takes longer. */
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
-
 #endif

@@ -204,7 +204,8 @@ size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxe
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    floe_interp_estimate_begin(cpu, boxes, &e, &trial);
+    const floe_cpu limited = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    floe_interp_estimate_begin(&limited, boxes, &e, &trial);
     floe_interp_trials_take(&e, &trial, &plan);
     return plan.used;
 }

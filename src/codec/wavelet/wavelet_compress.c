@@ -38,7 +38,8 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    if (!floe_wavelet_encoder_begin(&e, cpu, params, rank, extent, floe_interp_turns_of(rank, extent)))
+    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
+    if (!floe_wavelet_encoder_begin(&e, &limited, params, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_wavelet_decode_workspace(cpu, params->dtype, rank, extent);
@@ -133,11 +134,12 @@ static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_
     *nbytes = (uint64_t)(to.at - dst);
 }
 
-static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
+static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
     const uint32_t turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape);
-    FLOE_CHECK(err, floe_wavelet_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape, turns),
+    *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
+    FLOE_CHECK(err, floe_wavelet_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape, turns),
                FLOE_ERR_ARGUMENT, "a chunk of no cells, or of more than codec wavelet takes");
     e->values = floe_interp_view_of(c->chunk, turns);
     take_scratch(e, trial, c->scratch);
@@ -183,9 +185,10 @@ static void make_flat(encoder *e)
 floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e, trial;
+    floe_cpu cpu;
     const uint64_t raw = floe_wavelet_bound(c->params, c->chunk->rank, c->chunk->shape),
                    room = floe_min64(raw, c->capacity);
-    FLOE_TRY(begin(&e, &trial, c, err));
+    FLOE_TRY(begin(&e, &trial, &cpu, c, err));
     bool good = true;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         make_flat(&e);
@@ -205,10 +208,11 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
 floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
 {
     encoder e, trial;
+    floe_cpu cpu;
     *sum = 0;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    FLOE_TRY(begin(&e, &trial, c, err));
+    FLOE_TRY(begin(&e, &trial, &cpu, c, err));
     e.squares = true;
     if (!code(&e, &trial))
         return FLOE_OK;

@@ -61,11 +61,12 @@ static void take_scratch(decoder *d, floe_arena *arena)
 size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
     const uint32_t turns[] = {0, floe_interp_turns_of(rank, extent)}; /* older chunks have none */
+    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, cpu, dtype, rank, extent, turns[i]))
+        if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
             return 0;
         take_scratch(&d, &plan);
         if (plan.overflow)
@@ -297,7 +298,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
         FLOE_TRY(read_marks(d, s, from, err));
     }
     if (coded)
-        floe_cpu_parallel(d->call->cpu, nrows, give_task, d);
+        floe_cpu_parallel(d->bands.cpu, nrows, give_task, d);
     else
         floe_interp_output_fill(&d->out, d->chunk.plan.shape, NULL, d->chunk.base);
     return d->chunk.marked[FLOE_WAVELET_VALUE_KINDS] ? place_kinds(d, from, err) : FLOE_OK;
@@ -307,9 +308,10 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
     uint32_t turns;
+    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
     FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
                FLOE_ERR_FORMAT, "wavelet chunk: its axes are in an order that no writer makes");
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent, turns),
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);

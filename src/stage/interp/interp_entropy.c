@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum {
+    THREAD_CELLS = 8192,
     FEW_ROWS = 64,
     SLOTS = 4 /* of each worker, for the largest chunks */
 };
@@ -23,6 +24,17 @@ floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t c
         return floe_context_grid_of(planes, rows, columns, most, of_plane);
     const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
     return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, most);
+}
+
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
+{
+    floe_cpu limited = *cpu;
+    double ncells = (double)nboxes;
+    for (uint32_t a = 0; a < rank; a++)
+        ncells *= (double)extent[a];
+    while (limited.threads > 1 && ncells < (double)limited.threads * THREAD_CELLS)
+        limited.threads--;
+    return limited;
 }
 
 floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)

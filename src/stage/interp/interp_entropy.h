@@ -25,6 +25,10 @@ typedef struct floe_interp_entropy {
     floe_context_decoder *decoder; /* decode */
 } floe_interp_entropy;
 
+/* Limits the threads to those that nboxes boxes of this extent keep busy: for a few cells, starting a thread takes longer. Scratch
+ * for them is that of these threads. */
+floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
+
 /* Takes the scratch. worker_nbytes: bytes that the caller needs for each worker. */
 floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena);
 static inline void *floe_interp_worker(const floe_interp_entropy *e, uint32_t worker)
