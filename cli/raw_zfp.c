@@ -468,7 +468,8 @@ static void say_decompressed(const zfp_job *job)
 int cli_raw_zfp_decompress(const cli_args *args)
 {
     zfp_job job = {.args = args};
-    int failed = REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_SALVAGE, OPT_MEMORY_LIMIT, OPT_MAX_ELEMS, OPT_JSON);
+    int failed =
+        REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_LEVEL, OPT_SALVAGE, OPT_MEMORY_LIMIT, OPT_MAX_ELEMS, OPT_JSON);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
     if (!failed && !(failed = cli_ctx_create(args, &job.machine, &job.ctx)) && !(failed = decompress_run(&job)))

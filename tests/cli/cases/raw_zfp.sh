@@ -69,6 +69,7 @@ show decompress t.zfp -o x
 show decompress t.zfp -o x --index t.zfpx
 show decompress t.zfp -o x --shape 20x30x40
 show decompress t.zfp -o x --raw-zfp --region 0:1,:,:
+show decompress t.zfp -o x --raw-zfp --level 1
 show decompress t.zfp -o x --raw-zfp --shape 20x30x40 --dtype f32 --bound abs=1e-2
 show index t.zfp -o x --shape 20x30x40 --dtype f32 --bound abs=1e-2
 # stream and index are two files, and what is there already is found before anything is written
