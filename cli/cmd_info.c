@@ -23,6 +23,7 @@ typedef struct info_job {
     floe_info info;
     char *key, *value; /* of the attribute that was read last */
     char problem[256]; /* why not all of it can be decoded; "" when nothing was found */
+    bool damaged;      /* is the problem; else it is not known */
     floe_ctx *ctx;
     bool verbose;
     char plan[PLAN_CAPACITY];
@@ -38,7 +39,9 @@ static void look_for_damage(info_job *job)
     floe_ctx_options options = {.size = sizeof options, .threads = 1};
     if (floe_ctx_create(&job->ctx, &options) != FLOE_OK || job->info.raw_nbytes == 0)
         return;
-    if (floe_decompress_region(job->ctx, job->data, job->nbytes, lo, one, &out) != FLOE_OK)
+    const floe_status status = floe_decompress_region(job->ctx, job->data, job->nbytes, lo, one, &out);
+    job->damaged = status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM;
+    if (status != FLOE_OK)
         snprintf(job->problem, sizeof job->problem, "%s", floe_ctx_message(job->ctx));
 }
 
@@ -129,7 +132,7 @@ static void print_text(info_job *job)
     printf("%-14s %" PRIu64 " of %s\n", "chunks", info->nchunks, number);
     cli_nbytes_text(job->nbytes, number);
     if (job->problem[0])
-        printf("%-14s %s, damaged: %s\n", "stream", number, job->problem);
+        printf("%-14s %s, %s: %s\n", "stream", number, job->damaged ? "damaged" : "not checked", job->problem);
     else
         printf("%-14s %s, ratio %.2f, %.3f bits per value\n", "stream", number,
                (double)info->raw_nbytes / (double)job->nbytes, bits_per_value(job));
@@ -223,7 +226,10 @@ static void print_json(info_job *job)
     if (job->verbose)
         plans_json(job, &json);
     attributes_json(job, &json);
-    cli_json_bool(&json, "damaged", job->problem[0] != 0);
+    if (job->problem[0] && !job->damaged)
+        cli_json_real(&json, "damaged", NAN);
+    else
+        cli_json_bool(&json, "damaged", job->damaged);
     if (job->problem[0])
         cli_json_text(&json, "problem", job->problem);
     cli_json_close(&json, '}');
