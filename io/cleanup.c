@@ -11,7 +11,8 @@
 static char armed_path[4096];
 static volatile sig_atomic_t armed;
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
+                                     SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM}; /* SIGPROF is that of profilers */
 enum { NSIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 
 static void on_signal(int sig)

@@ -20,14 +20,10 @@ ended_by() { # signal
     rm pipe
     [ ! -e out.floe ] || echo "out.floe is there"
 }
-ended_by TERM
-only t.f32
-ended_by INT
-only t.f32
-ended_by HUP
-only t.f32
-ended_by QUIT
-only t.f32
+for signal in TERM INT HUP QUIT USR1 USR2 ALRM XCPU VTALRM; do
+    ended_by $signal
+    only t.f32
+done
 ended_by KILL # cannot be caught: the temporary file stays, under a name that nobody takes for the output
 ls -A | grep -c '^\.floe-[0-9]*-0\.part$'
 rm -f .floe-*.part
