@@ -36,6 +36,16 @@ static floe_status fail_write(io_writer *writer, floe_error *err)
     return io_fail(err, FLOE_ERR_IO, "cannot write '%s': %s", writer->name, strerror(errno));
 }
 
+/* Of what is held back, the disk of the temporary file is full, and not that of the output. */
+static floe_status write_here(io_writer *writer, const void *src, size_t nbytes, floe_error *err)
+{
+    if (io_write_all(writer->fd, src, nbytes) == 0)
+        return FLOE_OK;
+    return writer->out < 0 ? fail_write(writer, err)
+                           : io_fail(err, FLOE_ERR_IO, "cannot write the temporary copy of '%s': %s", writer->name,
+                                     strerror(errno));
+}
+
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 /* The target's folder, to be freed. */
@@ -191,7 +201,7 @@ static floe_status flush(io_writer *writer, floe_error *err)
 {
     size_t nbytes = writer->buffered;
     writer->buffered = 0;
-    return io_write_all(writer->fd, writer->buffer, nbytes) == 0 ? FLOE_OK : fail_write(writer, err);
+    return write_here(writer, writer->buffer, nbytes, err);
 }
 
 static floe_status sink_write(void *user, const void *src, size_t nbytes)
@@ -204,7 +214,7 @@ static floe_status sink_write(void *user, const void *src, size_t nbytes)
             return status;
     }
     if (nbytes > BUFFER_NBYTES)
-        return io_write_all(writer->fd, src, nbytes) == 0 ? FLOE_OK : fail_write(writer, &writer->error);
+        return write_here(writer, src, nbytes, &writer->error);
     if (nbytes > 0)
         memcpy(writer->buffer + writer->buffered, src, nbytes);
     writer->buffered += nbytes;

@@ -32,6 +32,7 @@ field big.f32 64x64x64 noise
 # a disk that is full, by a limit on the size of files
 show_sh "ulimit -f 8; floe compress big.f32 -o big.floe --shape 64x64x64 --dtype f32 --bound rel=1e-3"
 show_sh "ulimit -f 8; cat big.f32 | floe compress - -o big.floe --shape 64x64x64 --dtype f32 --bound rel=1e-3"
+show_sh "ulimit -f 8; floe compress big.f32 -o - --shape 64x64x64 --dtype f32 --bound rel=1e-3 -q --verify | wc -c"
 chmod 640 t.floe
 show $c -o t.floe -f -q
 ls -l t.floe | cut -c1-10
