@@ -334,8 +334,8 @@ typedef struct floe_stream_options {
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
     void
         *damaged_user; /* salvage: damaged takes each box of lost values: a chunk, or, of codec interp, a part of one */
-    /* decompress: the values of a level, as floe_decompress_level; lo and hi are of all values. With salvage a stream
-     * that is cut short gives the levels whose bytes are there. */
+    /* decompress: the values of a level, as floe_decompress_level; lo and hi are of all values, the boxes that damaged takes
+     * are of the level's. With salvage a stream that is cut short gives the levels whose bytes are there. */
     uint32_t level;
 } floe_stream_options;
 
