@@ -156,7 +156,7 @@ static int verify_alone(verify_job *job)
 {
     floe_stats stats = {.size = sizeof stats};
     floe_error first = {.status = decode_all(job, false)};
-    bool damaged = floe_status_exit_code(first.status) == floe_status_exit_code(FLOE_ERR_CHECKSUM);
+    bool damaged = first.status == FLOE_ERR_FORMAT || first.status == FLOE_ERR_CHECKSUM;
     snprintf(first.message, sizeof first.message, "%s", floe_ctx_message(job->ctx));
     if (first.status != FLOE_OK && !(damaged && decode_all(job, true) == FLOE_OK))
         return cli_fail_call(first.status, job->ctx, job->reader, NULL);
