@@ -343,6 +343,37 @@ static void logarithms_of_known_range(void **unused)
     }
 }
 
+/* Each channel has an offset of its own: along them nothing is predicted, so levels that would not do there may stay. */
+static void rough_along_an_axis(void **unused)
+{
+    static const uint64_t extent[] = {400, 90};
+    static float data[400 * 90];
+    (void)unused;
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        const floe_codec_params p = params_of(FLOE_F32, presets[turn], (mode){FLOE_BOUND_ABS, 1e-3}, false);
+        for (uint32_t i = 0; i < HOSTILE_COUNT(data); i++)
+            data[i] = (float)(sin(i / 90 * 0.01) + 50 * sin(1e4 * (i % 90) + 1));
+        const floe_field chunk = kit_chunk(data, FLOE_F32, 2, extent);
+        assert_true(kit_round_trip(&p, &chunk, 1, NULL) < sizeof data / 20);
+    }
+}
+
+/* A block of values that no code reaches, so that the tuner's structure leaves more than a quarter apart: the chunk is coded again. */
+static void too_many_apart(void **unused)
+{
+    static const uint64_t extent[] = {48, 48, 48};
+    static float data[48 * 48 * 48];
+    const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_BALANCED, (mode){FLOE_BOUND_ABS, 3}, false);
+    (void)unused;
+    for (uint32_t i = 0; i < HOSTILE_COUNT(data); i++) {
+        const uint32_t x = i % 48, y = i / 48 % 48, z = i / 48 / 48;
+        const double v = 1000 * sin(z * 0.11) * cos(y * 0.07 + 1) * sin(x * 0.13 + 0.3);
+        data[i] = 5 * z < 2 * 48 && 5 * y < 2 * 48 ? 1e30f : (float)v;
+    }
+    const floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent);
+    assert_true(kit_round_trip(&p, &chunk, 1, NULL) < sizeof data / 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),
@@ -359,6 +390,8 @@ int main(void)
                                        cmocka_unit_test(threads_share_boxes),
                                        cmocka_unit_test(a_level_without_a_step),
                                        cmocka_unit_test(tight_bounds),
+                                       cmocka_unit_test(rough_along_an_axis),
+                                       cmocka_unit_test(too_many_apart),
                                        cmocka_unit_test(logarithms_of_known_range),
                                        cmocka_unit_test(room_for_anchors)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,12 +87,11 @@ static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64
 }
 
 /* What is found while it is written stands in the header, too, so that is written again. */
-static bool write_coded(encoder *e, uint8_t *dst, uint64_t capacity, floe_chunk_stats *stats, uint64_t *nbytes)
+static bool write_coded(encoder *e, uint64_t napart, uint8_t *dst, uint64_t capacity, floe_chunk_stats *stats,
+                        uint64_t *nbytes)
 {
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity), header = to;
-    uint64_t napart, head_nbytes;
-    if (!floe_interp_apart_find(e, &napart))
-        return false;
+    uint64_t head_nbytes;
     floe_interp_header_write(&e->chunk, e->narrow, &to);
     if (e->chunk.kind == FLOE_INTERP_CODED)
         floe_write_bytes(&to, e->anchors, floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size);
@@ -142,21 +141,36 @@ static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_c
     return FLOE_OK;
 }
 
+/* Codes the values, a second time where too many are apart; but not for a PSNR, whose bound comes of the errors of the first time. Returns
+ * whether few enough are. */
+static bool code(encoder *e, encoder *trial, uint64_t *napart)
+{
+    for (int again = 0; again <= !e->params->mean; again++) {
+        e->cautious = again;
+        floe_interp_choose(e, trial);
+        floe_interp_lattices_code(e);
+        if (floe_interp_apart_find(e, napart))
+            return true;
+    }
+    return false;
+}
+
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e, trial;
     floe_cpu cpu;
+    uint64_t napart;
+    bool few = true;
     const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
     FLOE_TRY(begin(&e, &trial, &cpu, c, err));
     const uint64_t room = floe_min64(raw, c->capacity);
     if (c->params->mode == FLOE_BOUND_LOSSLESS) {
         floe_interp_flat_make(&e);
-    } else {
-        floe_interp_choose(&e, &trial);
-        floe_interp_lattices_code(&e);
+        few = floe_interp_apart_find(&e, &napart);
+    } else if ((few = code(&e, &trial, &napart))) {
         make_tables(&e);
     }
-    if (!write_coded(&e, c->dst, room, c->stats, c->nbytes)) {
+    if (!few || !write_coded(&e, napart, c->dst, room, c->stats, c->nbytes)) {
         FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
                    (unsigned long long)raw, (unsigned long long)c->capacity);
         *c->stats = (floe_chunk_stats){.nexceptions = 0};

@@ -15,6 +15,7 @@ typedef struct floe_interp_encoder {
     floe_interp_needs needs;
     floe_interp_chunk chunk;
     floe_interp_structure structure;
+    bool cautious; /* too many values were apart with the tuner's structure */
     floe_interp_view values;
     const floe_codec_boxes
         *boxes; /* NULL: values are a field. Otherwise they are boxes of one, and the plan has their shape */

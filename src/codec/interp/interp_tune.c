@@ -7,26 +7,21 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "codec/interp/interp_encoder.h"
+#include "codec/interp/interp_tuner.h"
 
 typedef floe_interp_encoder encoder;
+typedef floe_interp_tuner tuner;
 
 enum {
-    MANY_CELLS = 1 << 24,   /* fields with more get smaller chunks with contexts of planes: a GPU has more of them */
-    LANE_BITS = 1100,       /* the bits that a state should carry besides its own, so that a GPU has enough chunks */
-    LANE_BITS_COARSE = 650, /* the same for coarse levels, which have few chunks */
-    LANE_BITS_BEST = 1650,  /* the same for preset best */
-    LANE_BITS_MOST = 6000,  /* of coarse levels with contexts of planes */
-    CHECKED_NBYTES = 1024,  /* bytes of entropy chunks that one check covers, about */
-    STATE_BITS = 10,        /* the least that a state takes besides what it carries */
-    TRUSTED_CELLS = 8,      /* levels with fewer cells along the longest axis of a box are mostly border */
-    BORDER_CELLS = 2,       /* cells along an axis that are border */
-    TRUSTED_CODES = 512,    /* a level with fewer codes shows nothing */
-    USED_BITS = 4,          /* what each symbol that occurs in a context adds to the entropy of a small sample */
+    TRUSTED_CELLS = 8,   /* levels with fewer cells along the longest axis of a box are mostly border */
+    BORDER_CELLS = 2,    /* cells along an axis that are border */
+    TRUSTED_CODES = 512, /* a level with fewer codes shows nothing */
+    USED_BITS = 4,       /* what each symbol that occurs in a context adds to the entropy of a small sample */
     /* A change of the structure must spare an n-th of the bits. */
     WORTH = 256,
     STARTS_WORTH = 64, /* an axis begins later, which makes the finest step slower; preset best takes WORTH */
     OTHERS_WORTH = 16, /* several axes begin later; boxes have few of the coarse cells that remain */
+    LEVELS_WORTH = 4,  /* levels that were cut: boxes show too little of what these spoil */
     BOUNDS_WORTH = 60, /* other bounds of coarse levels, of which a box is a small sample */
     PLANES_WORTH = 64, /* contexts of planes may even take an n-th more: a box has few planes */
     SHORT_WORTH = 80,  /* short windows, which take longer */
@@ -36,31 +31,7 @@ enum {
     LONGEST = 64,
     ANCHORS_WORTH = 32, /* an n-th of the bits that more anchors may add: boxes have fewer levels that spoil others */
     TABLES_NBYTES = 64, /* tables of a step, about; a coarse step shares them, and counts an eighth */
-    TRIALS = 64         /* structures that are remembered, with those expected */
 };
-
-/* Of the steps of a level, in all boxes. inner: codes that are not of the boxes' borders. */
-typedef struct level_sums {
-    uint64_t nrecords, ncodes;
-    double inner;
-    uint32_t naxes; /* the most of a step */
-} level_sums;
-
-/* Structures that have been tallied, then those that are expected to be requested: a GPU tallies all of these at once. */
-typedef struct tuner {
-    encoder *e, *trial;
-    uint64_t nboxes;
-    floe_interp_structure first; /* with which it begins */
-    /* of the last trial */
-    level_sums sums[FLOE_INTERP_LEVELS];
-    uint64_t bits[FLOE_INTERP_LEVELS];
-    floe_context_tally tally[FLOE_INTERP_LEVELS];
-    uint32_t nlevels, ndone, nall;
-    floe_interp_structure structures[TRIALS];
-    floe_context_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
-} tuner;
-
-static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
 /* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
 static double inner_share(const floe_interp_step *s)
@@ -79,7 +50,7 @@ static void add_levels(tuner *t)
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const floe_interp_step *s = &p->steps[i].step;
         const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_interp_codes(s);
-        level_sums *sums = &t->sums[p->steps[i].level];
+        floe_interp_level_sums *sums = &t->sums[p->steps[i].level];
         sums->nrecords += t->nboxes * size[0] * size[1] * size[2];
         sums->ncodes += ncodes;
         sums->inner += inner_share(s) * (double)ncodes;
@@ -99,7 +70,7 @@ static uint32_t add_structure(tuner *t, const floe_interp_structure *s)
     uint32_t i = 0;
     while (i < t->nall && !is_same(&t->structures[i], s))
         i++;
-    if (i == TRIALS)
+    if (i == FLOE_INTERP_TRIALS)
         i = t->ndone = t->nall = 0;
     if (i == t->nall)
         t->structures[t->nall++] = *s;
@@ -111,7 +82,7 @@ static uint32_t add_structure(tuner *t, const floe_interp_structure *s)
 static floe_interp_structure part_of(const tuner *t, const floe_interp_structure *s, uint32_t level)
 {
     floe_interp_structure part = *s;
-    if (!is_best(t->e)) {
+    if (!floe_interp_is_best(t->e)) {
         memset(part.predictor, s->predictor[level], sizeof part.predictor);
         part.window[0] = level ? t->first.window[0] : s->window[0];
     }
@@ -121,7 +92,7 @@ static floe_interp_structure part_of(const tuner *t, const floe_interp_structure
 /* s is likely to be tried next. */
 static void expect(tuner *t, const floe_interp_structure *s)
 {
-    for (uint32_t l = 0; l < 2 && t->e->tally && t->nall < TRIALS; l++) {
+    for (uint32_t l = 0; l < 2 && t->e->tally && t->nall < FLOE_INTERP_TRIALS; l++) {
         const floe_interp_structure part = part_of(t, s, l);
         add_structure(t, &part);
     }
@@ -204,17 +175,24 @@ static uint64_t literal_bits(const tuner *t)
 }
 
 /* A code that is cut leaves a value of its lattice wrong, and spoils what is predicted from it. So levels end before the first one
- * with many such codes. Returns bits as try_structure does. */
+ * with many such codes, in the last trial. */
+static uint32_t good_levels(const tuner *t, uint32_t levels)
+{
+    for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && l < levels; l++) {
+        const floe_context_tally *tally = &t->tally[l];
+        if (tally->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * tally->ncodes &&
+            tally->longest * LONGEST > tally->ncodes)
+            return l;
+    }
+    return levels;
+}
+
+/* Returns bits as try_structure does. */
 static uint64_t try_levels(tuner *t, floe_interp_structure *s)
 {
     floe_interp_structure fewer = *s;
     uint64_t bits = try_structure(t, s);
-    for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && fewer.levels > l; l++) {
-        const floe_context_tally *tally = &t->tally[l];
-        if (tally->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * tally->ncodes &&
-            tally->longest * LONGEST > tally->ncodes)
-            fewer.levels = l;
-    }
+    fewer.levels = good_levels(t, s->levels);
     if (fewer.levels < t->nlevels) {
         const uint64_t most = bits + bits / ANCHORS_WORTH + literal_bits(t), n = try_structure(t, &fewer);
         if (n + literal_bits(t) < most) {
@@ -306,7 +284,7 @@ static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
         for (uint8_t start = late ? late : 1; better && start <= (late ? late : FLOE_INTERP_NEVER); start++) {
             floe_interp_structure s = *best;
             s.start[a] = start;
-            better = keep_worth(t, &s, best, bits, is_best(t->e) ? WORTH : STARTS_WORTH);
+            better = keep_worth(t, &s, best, bits, floe_interp_is_best(t->e) ? WORTH : STARTS_WORTH);
             if (better && !late)
                 expect_starts(t, best, a, start);
         }
@@ -384,7 +362,7 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
             }
         }
     }
-    if (is_best(t->e)) { /* what comes next is tried beside it, whichever of both is kept */
+    if (floe_interp_is_best(t->e)) { /* what comes next is tried beside it, whichever of both is kept */
         expect(t, &mixed);
         expect_more(t, &mixed);
         expect_more(t, best);
@@ -408,50 +386,8 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     s.planes = true;
     const uint64_t with = try_structure(t, &s);
     if (nplanes > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
-                    : with + t->sums[0].nrecords * (STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
+                    : with + t->sums[0].nrecords * (FLOE_INTERP_STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
         *best = s;
-}
-
-/* Rows of an entropy chunk whose lanes have so many bits a row, in 1/4096. Coarse levels have long rows and few chunks, so that these
- * would be what a GPU waits for. */
-static uint32_t rows_of(const tuner *t, bool planes, uint32_t level, uint64_t each)
-{
-    const bool coarse = level > 1;
-    const uint64_t least = (uint64_t)(is_best(t->e) ? LANE_BITS_BEST : coarse ? LANE_BITS_COARSE : LANE_BITS) << 12;
-    uint32_t rows = coarse ? 32 : 64;
-    if (planes)
-        rows = t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-    while (planes && coarse && rows > FLOE_INTERP_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
-        rows /= 2;
-    while (rows < FLOE_CONTEXT_ROWS && rows * each < least)
-        rows *= 2;
-    return rows;
-}
-
-/* log2 of the entropy chunks, of so many rows, that have a check: together about CHECKED_NBYTES. */
-static uint32_t checked_of(const tuner *t, uint32_t level, uint32_t rows, uint64_t each)
-{
-    const uint64_t cells = t->e->chunk.plan.shape[3] >> (level + 1),
-                   lanes = floe_max64(floe_min64(cells, FLOE_ANS_LANES), 1),
-                   nbytes = lanes * (rows * each / (8 << 12) + STATE_BITS / 8);
-    uint32_t log = 0;
-    while (log < FLOE_INTERP_CHECKED && nbytes << log < CHECKED_NBYTES)
-        log++;
-    return log;
-}
-
-/* Code widths, and rows of an entropy chunk, by the bits of each level. */
-static void tune_coding(tuner *t, floe_interp_structure *best)
-{
-    uint64_t each = 0; /* bits of a record; not fewer than of a finer level */
-    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
-        const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
-        const uint64_t n = t->sums[of].nrecords;
-        each = floe_max64(each, n ? (uint64_t)((double)(t->bits[of] / n) * t->e->share) : 0);
-        best->wide[l] = l > 1 || t->tally[of].large > 0;
-        best->rows[l] = rows_of(t, best->planes, l, each);
-        best->checked[l] = checked_of(t, l, best->rows[l], each);
-    }
 }
 
 static void begin(tuner *t, encoder *e, encoder *trial, uint64_t nboxes)
@@ -461,7 +397,7 @@ static void begin(tuner *t, encoder *e, encoder *trial, uint64_t nboxes)
     t->trial = trial;
     t->nboxes = nboxes;
     t->first = floe_interp_structure_default();
-    t->first.window[0] = is_best(e) ? 1 : t->first.window[0];
+    t->first.window[0] = floe_interp_is_best(e) ? 1 : t->first.window[0];
 }
 
 /* Returns the bits of what it begins with, which becomes the best. */
@@ -474,16 +410,48 @@ static uint64_t tune_begin(tuner *t, floe_interp_structure *best)
     return try_levels(t, best);
 }
 
+/* Levels that were cut while all axes began with level 0 may be worth having where axes begin later: as they do now, or never; or where
+ * one axis alone never begins. */
+static void tune_levels(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    const uint64_t *n = t->e->chunk.plan.shape;
+    uint32_t naxes = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        naxes += n[a] > FLOE_INTERP_ENDS;
+    if (best->levels >= t->first.levels || naxes < 2)
+        return;
+    uint64_t least = try_structure(t, best) + literal_bits(t);
+    for (uint32_t i = 0; i < 2 + FLOE_INTERP_RANK; i++) {
+        floe_interp_structure s = i < 2 ? *best : t->first;
+        s.levels = t->first.levels;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            if ((i == 1 && s.start[a]) || a + 2 == i)
+                s.start[a] = FLOE_INTERP_NEVER;
+        if (i >= 2 && n[i - 2] <= FLOE_INTERP_ENDS)
+            continue;
+        try_structure(t, &s);
+        s.levels = good_levels(t, s.levels);
+        const uint64_t some = try_structure(t, &s);
+        const bool clean = literal_bits(t) <= some / LONGEST; /* what is spoiled shows in a box only where it begins */
+        if (clean && s.levels > best->levels && some + literal_bits(t) < least - least / LEVELS_WORTH) {
+            least = some + literal_bits(t);
+            *best = s;
+            *bits = some;
+        }
+    }
+}
+
 /* What presets but fast do. */
 static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
 {
     tune_starts(t, best, &bits);
+    tune_levels(t, best, &bits);
     tune_predictors(t, best, &bits);
     floe_interp_structure s = *best;
     s.window[0] = 1;
     if (try_structure(t, &s) + bits / SHORT_WORTH < bits)
         *best = s;
-    if (is_best(t->e))
+    if (floe_interp_is_best(t->e))
         tune_more(t, best, &bits);
 }
 
@@ -499,7 +467,7 @@ static void tune(encoder *e, encoder *trial)
     if (e->params->preset != FLOE_PRESET_FAST)
         tune_structure(&t, &e->structure, bits);
     try_structure(&t, &e->structure);
-    tune_coding(&t, &e->structure);
+    floe_interp_tune_coding(&t, &e->structure);
 }
 
 /* ---- of a field --------------------------------------------------------------------------------------------------------- */
@@ -509,6 +477,8 @@ void floe_interp_choose(encoder *e, encoder *trial)
     floe_interp_domain_set(e);
     e->bound = floe_codec_tuner_bound(e->params);
     tune(e, trial);
+    if (e->cautious)
+        floe_interp_be_cautious(&e->structure);
     e->bound = floe_codec_domain_bound(e->params);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
@@ -542,7 +512,7 @@ static bool can_be_coded(const tuner *t)
  * Few codes show nothing. A finer level that predicts along fewer axes says little of this one. */
 static double trust_of(const tuner *t, uint32_t level)
 {
-    const level_sums *sums = &t->sums[level];
+    const floe_interp_level_sums *sums = &t->sums[level];
     if (sums->naxes > t->sums[level - 1].naxes)
         return 1;
     return sums->ncodes >= TRUSTED_CODES ? sums->inner / (double)sums->ncodes : 0;
@@ -576,25 +546,31 @@ static double price(tuner *t, const floe_interp_structure *s)
     return bits / (double)floe_interp_points(field.shape);
 }
 
+/* INFINITY where its trial shows that it cannot be coded: by all boxes, as a few of them may be unlike the rest. */
+static double price_if(tuner *t, const floe_interp_structure *s)
+{
+    const double bits = price(t, s);
+    return can_be_coded(t) ? bits : INFINITY;
+}
+
 double floe_interp_price(encoder *e, encoder *trial)
 {
     tuner t;
     begin(&t, e, trial, e->boxes->n);
     floe_interp_structure best = t.first;
     try_levels(&t, &best);
-    const double first = price(&t, &best);
-    if (!can_be_coded(&t)) /* by all boxes: a few of them may be unlike the rest */
-        return INFINITY;
+    const double first = price_if(&t, &best);
     if (t.nlevels == 0 || first < e->boxes->enough)
         return first;
     begin(&t, e, trial, e->boxes->few);
     uint64_t bits = tune_begin(&t, &best);
     const floe_interp_structure begun = best;
     tune_starts(&t, &best, &bits);
+    tune_levels(&t, &best, &bits);
     tune_predictors(&t, &best, &bits);
     memset(best.predictor, best.predictor[0], sizeof best.predictor); /* so that one trial of all boxes will do */
     if (is_same(&best, &begun))
         return first;
     begin(&t, e, trial, e->boxes->n);
-    return fmin(price(&t, &best), first); /* few boxes show which structure is best, but not by how much */
+    return fmin(price_if(&t, &best), first); /* few boxes show which structure is best, but not by how much */
 }

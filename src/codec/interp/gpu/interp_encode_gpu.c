@@ -21,6 +21,7 @@ typedef struct encoding {
     const floe_codec_params *params;
     floe_codec_params *fetched; /* NULL, or params, which the host does not have yet; status comes with them */
     uint32_t status;
+    bool cautious; /* the second time: floe_interp_encoder */
     void *stream;
     floe_error *err;
     floe_cuda cuda; /* its stream is this one */
@@ -139,7 +140,7 @@ static floe_status choose_plan(encoding *e)
     e->check.log = known.mode == FLOE_BOUND_PWREL;
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
-    const floe_interp_gpu_tuning tuning = {&known, &e->c->trials, e->call->status, e->cuda.side};
+    const floe_interp_gpu_tuning tuning = {&known, &e->c->trials, e->call->status, e->cuda.side, e->cautious};
     return floe_interp_gpu_choose(&tuning, &e->check.values, e->check.shape, &e->chunk, e->err);
 }
 
@@ -532,15 +533,22 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     return FLOE_OK;
 }
 
-static floe_status encode_chunk(encoding *e)
+/* again: too many values are apart, so the chunk is to be coded once more, cautiously. */
+static floe_status encode_chunk(encoding *e, bool *again)
 {
+    const bool cautious = *again;
+    *again = false;
     FLOE_TRY(begin_values(e));
     if (e->status != FLOE_OK)
         return FLOE_OK;
-    if (e->params->mode == FLOE_BOUND_LOSSLESS)
+    if (e->params->mode == FLOE_BOUND_LOSSLESS) {
         FLOE_TRY(make_flat(e));
-    else
+    } else {
         FLOE_TRY(code_values(e));
+        *again = e->pack.record.raw && !cautious && !e->params->mean;
+    }
+    if (*again)
+        return FLOE_OK;
     FLOE_TRY(code_grids(e));
     return pack(e);
 }
@@ -550,14 +558,19 @@ floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *st
     floe_codec_params params;
     const floe_codec_params *found = call->params;
     FLOE_TRY(floe_codec_written_begin(call, stream, err));
-    for (uint64_t i = 0; i < call->nchunks; i++) {
-        encoding e = {
-            .c = (const void *)call->own.bytes, .call = call, .params = &params, .stream = stream, .err = err};
-        e.fetched = i == 0 ? &params : NULL;
+    bool again = false;
+    for (uint64_t i = 0; i < call->nchunks; i += !again) {
+        encoding e = {.c = (const void *)call->own.bytes,
+                      .call = call,
+                      .params = &params,
+                      .cautious = again,
+                      .stream = stream,
+                      .err = err};
+        e.fetched = i == 0 && !again ? &params : NULL;
         e.check.has_fill = &found->has_fill;
         e.check.fill_at = &found->fill_bits;
         FLOE_TRY(begin_chunk(&e, i));
-        FLOE_TRY(encode_chunk(&e));
+        FLOE_TRY(encode_chunk(&e, &again));
         if (e.status != FLOE_OK)
             break;
     }

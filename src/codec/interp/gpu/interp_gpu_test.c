@@ -25,6 +25,8 @@ typedef enum look {
     SPARSE,
     GAP,
     CORNER,
+    CHANNELS,
+    BLOCK,
     LOOKS
 } look;
 
@@ -89,6 +91,9 @@ static const sample samples[] = {
      "rel=1e-3 preset=best"}, /* turned; then chunks that are turned in several ways */
     {FLOE_F32, SPECIAL, 3, {36, 42, 9}, "rel=1e-3 chunk=36x30x9"},
     {FLOE_F32, SMOOTH, 3, {34, 34, 44}, "rel=1e-3 chunk=34x34x34"},
+    {FLOE_F32, CHANNELS, 2, {400, 90}, "abs=1e-3"}, /* rough along an axis: cut levels come back */
+    {FLOE_F64, CHANNELS, 3, {40, 20, 30}, "abs=1e-5 preset=best"},
+    {FLOE_F32, BLOCK, 3, {48, 48, 48}, "abs=3 fill=none"}, /* too many values are apart: coded again */
 };
 
 static uint64_t nelems_of(const sample *s)
@@ -121,6 +126,14 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     }
     case GAP: return i > nelems_of(s) / 5 && i < nelems_of(s) * 7 / 10 ? NAN : v;
     case CORNER: return i % 1024 < 200 && i > nelems_of(s) * 3 / 4 ? v + hostile_uniform(state) : v / 1024;
+    case CHANNELS:
+        return sin(floor((double)i / (double)s->shape[s->rank - 1]) * 0.01) +
+               50 * sin(1e4 * (double)(i % s->shape[s->rank - 1]) + 1);
+    case BLOCK: {
+        const uint64_t n = s->shape[0], x = i % n, y = i / n % n, z = i / n / n;
+        const bool apart = 5 * z < 2 * n && 5 * y < 2 * n;
+        return apart ? 1e30 : 1000 * sin((double)z * 0.11) * cos((double)y * 0.07 + 1) * sin((double)x * 0.13 + 0.3);
+    }
     case WIDE: return dice < 50 ? 1e30 * v : v;
     default: return v;
     }

@@ -215,6 +215,7 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_i
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part, 0);
     e.values = *values;
     e.chunk.turns = chunk->turns;
+    e.cautious = t->cautious;
     FLOE_TRY(begin_trying(&run, t, &e, &trial, err));
     floe_interp_choose(&e, &trial);
     free(run.steps);

@@ -11,6 +11,7 @@ typedef struct floe_interp_gpu_tuning {
     const floe_interp_trials_job *trials; /* memory for them */
     uint32_t *status;
     void *stream;
+    bool cautious; /* floe_interp_encoder */
 } floe_interp_gpu_tuning;
 
 /* Begins *t: its memory is taken, all else is 0. */
