@@ -27,6 +27,8 @@ static uint64_t cut_even(uint64_t extent, uint64_t unit, uint64_t unit_nbytes, u
 static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
 {
     uint64_t inner_nbytes = floe_dtype_size(f->dtype), tile, group;
+    const bool empty = floe_extent_nelems(f->rank, f->shape) == 0;
+    const uint32_t apart = codec->apart && !empty ? codec->apart(f->rank, f->shape) : 0;
     for (uint32_t i = 0; i < f->rank; i++) {
         inner_nbytes *= floe_max64(f->shape[i], 1);
         chunk[i] = f->shape[i] ? 1 : 0;
@@ -35,6 +37,8 @@ static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t ch
         if (f->shape[i] == 0)
             continue;
         inner_nbytes /= f->shape[i];
+        if (i < apart)
+            continue;
         codec->units(f->rank, f->rank - 1 - i, &tile, &group);
         bool last = i + 1 == f->rank;
         if (last || floe_min64(tile, f->shape[i]) <= CHUNK_NBYTES_MAX / inner_nbytes) {

@@ -97,6 +97,8 @@ typedef struct floe_codec_ops {
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
     /* Chunks are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
     void (*units)(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
+    /* The slowest axes along which a chunk is one value long by default, as the codec would mostly pad them. NULL: none. */
+    uint32_t (*apart)(uint32_t rank, const uint64_t *extent);
     /* The most bytes that a chunk of these params can take; 0 on overflow. */
     uint64_t (*bound)(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
     /* The fewest and the most bytes that a chunk can be decoded from, whatever its params. 0 for the most: on overflow. most NULL: the bound of a
