@@ -335,6 +335,24 @@ static void ratios_are_reached(void **state)
             }
 }
 
+/* One value makes the range, 270 dB above all others: bounds between are as many. */
+static void ratios_beside_an_outlier(void **state)
+{
+    (void)state;
+    floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){24, 32, 50}, KIT_NOISE, 9);
+    kit_set(&f, 1234, 1e30);
+    for (double ratio = 3; ratio < 16; ratio *= 2) {
+        char text[64];
+        snprintf(text, sizeof text, "ratio=%g codec=lorenzo", ratio);
+        kit_bytes b = compress(&f, text, 2);
+        const floe_info info = info_of(&b);
+        if (fabs((double)info.raw_nbytes / (double)b.nbytes / ratio - 1) > 0.03)
+            fail_msg("%s: %llu bytes", text, (unsigned long long)b.nbytes);
+        kit_bytes_free(&b);
+    }
+    kit_free(&f);
+}
+
 /* Where it cannot be reached the nearest is taken: lossless, or a bound as wide as the range. */
 static void ratios_out_of_reach(void **state)
 {
@@ -482,15 +500,24 @@ static void best_of_a_large_field(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_chosen),       cmocka_unit_test(balanced_choices),
-        cmocka_unit_test(boxes_of_sources),        cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached),      cmocka_unit_test(ratios_out_of_reach),
-        cmocka_unit_test(balanced_of_walks),       cmocka_unit_test(balanced_of_four_axes),
-        cmocka_unit_test(balanced_of_stacks),      cmocka_unit_test(balanced_of_quiet_fields),
-        cmocka_unit_test(balanced_of_tiny_values), cmocka_unit_test(best_of_one_plane),
-        cmocka_unit_test(best_of_near_codecs),     cmocka_unit_test(best_of_a_large_field),
-        cmocka_unit_test(psnr_of_subnormals),      cmocka_unit_test(psnr_by_bounds_of_each),
-        cmocka_unit_test(targets_in_leaps),        cmocka_unit_test(balanced_psnr_by_bounds_of_each)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codecs_are_chosen),
+                                       cmocka_unit_test(balanced_choices),
+                                       cmocka_unit_test(boxes_of_sources),
+                                       cmocka_unit_test(a_workspace_of_the_caller),
+                                       cmocka_unit_test(ratios_are_reached),
+                                       cmocka_unit_test(ratios_beside_an_outlier),
+                                       cmocka_unit_test(ratios_out_of_reach),
+                                       cmocka_unit_test(balanced_of_walks),
+                                       cmocka_unit_test(balanced_of_four_axes),
+                                       cmocka_unit_test(balanced_of_stacks),
+                                       cmocka_unit_test(balanced_of_quiet_fields),
+                                       cmocka_unit_test(balanced_of_tiny_values),
+                                       cmocka_unit_test(best_of_one_plane),
+                                       cmocka_unit_test(best_of_near_codecs),
+                                       cmocka_unit_test(best_of_a_large_field),
+                                       cmocka_unit_test(psnr_of_subnormals),
+                                       cmocka_unit_test(psnr_by_bounds_of_each),
+                                       cmocka_unit_test(targets_in_leaps),
+                                       cmocka_unit_test(balanced_psnr_by_bounds_of_each)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

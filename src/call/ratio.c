@@ -11,11 +11,10 @@
 #include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
 
-enum { TRIES_SAMPLE = 12, TRIES_WHOLE = 16 };
+enum { TRIES_SAMPLE = 20, TRIES_WHOLE = 16 };
 static const double near_db = 0.08;             /* 0.9 % off */
 static const double sample_db = 0.5;            /* as near to the whole a sample does not come */
 static const double bit_db = 6.020599913279624; /* of a bound, for a bit of each value */
-static const double span_db = 320;              /* so far below the range there are no bounds finer than lossless */
 static const double usual_slope = 0.5;          /* of ratio over bound */
 
 typedef struct search {
@@ -63,7 +62,8 @@ floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sampl
                             .near_db = whole ? sample_db : near_db,
                             .tries = TRIES_SAMPLE,
                             .slope = usual_slope};
-    of.least_db = floe_dtype_is_integer(h->dtype) ? floe_search_clamp(-1, -1, of.most_db) : of.most_db - span_db;
+    const double least = h->dtype == FLOE_F32 ? 0x1p-149 : h->dtype == FLOE_F64 ? 0x1p-1074 : 0.5; /* of the type */
+    of.least_db = fmin(floe_decibel_of_amplitude(least), of.most_db);
     of.at_db = floe_search_clamp(of.most_db - bits * bit_db, of.least_db, of.most_db);
     FLOE_TRY(floe_bound_search_run(&of));
     s.on = whole;

@@ -11,7 +11,7 @@
 #include "base/decibel.h"
 #include "base/try.h"
 
-static const double leap_db = 40;      /* most that one step changes the bound */
+static const double leap_db = 40;      /* most that one step changes the bound; the next one, twice as much */
 static const double apart_db = 1;      /* between points beside each other leaps hide the slope */
 static const double keep_db = 1.5;     /* of bounds that are nearer the tuner keeps to one */
 static const double leaps_db = 0.1;    /* between bounds that are so near there is a leap, */
@@ -25,7 +25,7 @@ typedef struct state {
     floe_bound_search *s;
     point lo, hi; /* the last ones below and above; NaN: none */
     point other;  /* which the tuner may keep to next */
-    double tuner_bound;
+    double tuner_bound, leap;
 } state;
 
 static double bound_at(const floe_bound_search *s, double at)
@@ -77,14 +77,15 @@ static void slope_set(floe_bound_search *s, point p, point last)
     s->slope = isnan(slope) ? s->slope : floe_search_clamp(slope, 0.25, 3);
 }
 
-static double next_try(const state *t, point from)
+static double next_try(state *t, point from)
 {
     const floe_bound_search *s = t->s;
     const double below = -t->lo.excess * t->lo.weight, above = t->hi.excess * t->hi.weight, gap = t->hi.at - t->lo.at;
     if (gap > 0)
         return t->lo.at +
                gap * (below + above < leap_db ? floe_search_clamp(below / (below + above), 0.05, 0.95) : 0.5);
-    const double step = floe_search_clamp(-from.excess / s->slope * 1.05, -leap_db, leap_db);
+    const double step = floe_search_clamp(-from.excess / s->slope * 1.05, -t->leap, t->leap);
+    t->leap = fabs(step) < t->leap ? leap_db : 2 * t->leap; /* a few values may make the range, far above all others */
     return floe_search_clamp(from.at + step, s->least_db, s->most_db);
 }
 
@@ -105,7 +106,7 @@ static bool take(const state *t, point p)
 floe_status floe_bound_search_run(floe_bound_search *s)
 {
     const point none = {NAN, NAN, 1};
-    state t = {s, none, none, none, 0};
+    state t = {s, none, none, none, 0, leap_db};
     point p = {s->at_db, 0, 1}, last = none;
     s->off_db = INFINITY;
     for (int tries = s->tries; tries > 0; tries--) {
