@@ -61,9 +61,16 @@ typedef struct cost {
     double off_db, least;
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
+enum { FEW_CELLS = 1 << 20 /* of a field that is soon coded by each codec */ };
+
 /* Another codec is near whose sample takes up to so many times the bytes of the best: the field may take fewer by it. The fewer bytes, the
  * less a sample shows. */
-static double near_of(double nbytes) { return nbytes < 1024 ? 1e6 : nbytes < 8192 ? 2 : nbytes < 65536 ? 1.5 : 1.25; }
+static double near_of(const floe_sample *sample, double nbytes)
+{
+    if (nbytes < 1024 || floe_extent_nelems(sample->header.rank, sample->header.shape) <= FEW_CELLS)
+        return 1e6;
+    return nbytes < 8192 ? 2 : nbytes < 65536 ? 1.5 : 1.25;
+}
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
 {
@@ -123,7 +130,7 @@ static floe_status choose(floe_choice *choice, const floe_sample *sample, const 
         }
     }
     for (uint32_t i = 0; i < choice->n; i++)
-        if (costs[i].least <= best.least * near_of(best.least))
+        if (costs[i].least <= best.least * near_of(sample, best.least))
             choice->codecs[left++] = choice->codecs[i];
     choice->n = left;
     return FLOE_OK;
