@@ -196,6 +196,22 @@ static void little_memory(void **state)
     floe_ctx_free(&one);
 }
 
+/* Large chunks wait for each other in no more memory than that of a few for each thread. */
+static void batches_of_large_chunks(void **state)
+{
+    (void)state;
+    const floe_params p = kit_params("abs=1e-2 codec=interp chunk=128x128x128");
+    const floe_field layout = floe_field_of(NULL, FLOE_F64, 3, (const uint64_t[]){1024, 1024, 1024});
+    floe_ctx *one = kit_ctx(1), *many = kit_ctx(8);
+    size_t of_one = 0, of_many = 0;
+    kit_ok(one, floe_workspace_nbytes(one, &layout, &p, &of_one));
+    kit_ok(many, floe_workspace_nbytes(many, &layout, &p, &of_many));
+    if (of_many > 14 * of_one)
+        fail_msg("%zu bytes for a thread, %zu for 8", of_one, of_many);
+    floe_ctx_free(&one);
+    floe_ctx_free(&many);
+}
+
 /* ---- progress ------------------------------------------------------------------------------------------------------ */
 
 typedef struct watch {
@@ -247,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compresses_as_one_thread), cmocka_unit_test(decompresses_as_one_thread),
         cmocka_unit_test(first_damage_is_reported), cmocka_unit_test(little_memory),
-        cmocka_unit_test(progress_counts_and_ends),
+        cmocka_unit_test(batches_of_large_chunks),  cmocka_unit_test(progress_counts_and_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

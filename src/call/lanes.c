@@ -8,6 +8,7 @@
 enum {
     ROUNDS = 4,             /* chunks of a batch for each lane */
     LEAST_NELEMS = 1 << 17, /* of less in all, starting threads takes too long */
+    BATCH_NELEMS = 1 << 25, /* of a batch of more than a chunk for each lane: it waits in memory as a whole */
     MOST_NELEMS = 1 << 21   /* of a chunk: a larger one has work for all threads */
 };
 
@@ -18,7 +19,8 @@ floe_lanes floe_lanes_of(const floe_cpu *cpu, const floe_sizing *sizing, uint64_
     if (nchunks && (nchunks == 1 || few || sizing->chunk_nelems > MOST_NELEMS || cpu->threads < 2))
         return l;
     l.n = (uint32_t)floe_max64(floe_min64(cpu->threads, nchunks), 1);
-    l.batch = (uint32_t)floe_max64(floe_min64((uint64_t)ROUNDS * l.n, nchunks), 1);
+    const uint64_t batch = floe_min64((uint64_t)ROUNDS * l.n, BATCH_NELEMS / floe_max64(sizing->chunk_nelems, 1));
+    l.batch = (uint32_t)floe_max64(floe_min64(batch, nchunks), l.n);
     l.cpu.threads = l.n;
     l.nbytes = sizing->lane_nbytes;
     return l;
