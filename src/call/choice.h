@@ -27,7 +27,7 @@ typedef struct floe_sample {
     void *user;
     const floe_field *whole; /* the field, where codecs reach it; NULL: it is elsewhere, or in parts */
     /* Or: bits of all places by the look, and estimates by its boxes, where they are; NULL: their values have been read. */
-    floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint32_t *bits);
+    floe_status (*find_bits)(void *user, const struct floe_sample *sample, uint64_t *bits);
     floe_status (*estimate)(void *user, const struct floe_sample *sample, floe_codec_boxes *boxes, double *bits);
     /* Or: codes its values, which are where read puts them, by trial->params: the rest of the trial, and its bytes where they are on the
      * host, or (not NULL) the squared error. NULL, or UNSUPPORTED, MEMORY or LIMIT: that is done here, where there is room. */

@@ -216,7 +216,7 @@ floe_look floe_sample_look_at(const floe_sample *s, const floe_field *field)
 }
 
 /* One place after another is read, to where the first box will be. */
-static floe_status read_bits(const floe_sample *s, uint32_t *bits)
+static floe_status read_bits(const floe_sample *s, uint64_t *bits)
 {
     const floe_field layout = floe_field_of(NULL, s->header.dtype, s->header.rank, s->box),
                      box = floe_field_contiguous(s->values, &layout);
@@ -231,7 +231,7 @@ static floe_status read_bits(const floe_sample *s, uint32_t *bits)
     return FLOE_OK;
 }
 
-static floe_status find_bits(const floe_sample *s, uint32_t *bits)
+static floe_status find_bits(const floe_sample *s, uint64_t *bits)
 {
     if (s->find_bits || !s->whole)
         return s->find_bits ? s->find_bits(s->user, s, bits) : read_bits(s, bits);
@@ -242,7 +242,7 @@ static floe_status find_bits(const floe_sample *s, uint32_t *bits)
 
 floe_status floe_sample_look(floe_sample *s, const floe_codec_params *params)
 {
-    uint32_t bits[FLOE_LOOK_PLACES];
+    uint64_t bits[FLOE_LOOK_PLACES];
     s->look.narrow = floe_dtype_is_narrow(params->dtype);
     s->look.log = params->mode == FLOE_BOUND_PWREL;
     s->look.fill = floe_codec_fill_bits(params);

@@ -120,7 +120,7 @@ static floe_status code(void *user, const floe_sample *s, floe_trial *trial, con
     return FLOE_OK;
 }
 
-static floe_status find_bits(void *user, const floe_sample *s, uint32_t *bits)
+static floe_status find_bits(void *user, const floe_sample *s, uint64_t *bits)
 {
     const floe_device_sample *d = user;
     const floe_cuda *cuda = &d->ctx->cuda;

@@ -12,9 +12,9 @@
 #include "backend/backend.h"
 #include "field/look_math.h"
 
-/* Bits of the place that begins with value `at`. */
-uint32_t floe_look_place(const floe_look *look, int64_t at);
+/* Bits of the place that begins with value `at`, as floe_look_along has them. */
+uint64_t floe_look_place(const floe_look *look, int64_t at);
 /* Of all places of a field in memory. */
-void floe_look_all(const floe_cpu *cpu, const floe_look *look, uint32_t *bits);
+void floe_look_all(const floe_cpu *cpu, const floe_look *look, uint64_t *bits);
 
 #endif

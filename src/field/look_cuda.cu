@@ -9,13 +9,13 @@ namespace
 
 /* A block a place. */
 __global__ void __launch_bounds__(FLOE_LOOK_PROBES)
-    look_kernel(const __grid_constant__ floe_look look, const uint32_t *status, uint32_t *bits)
+    look_kernel(const __grid_constant__ floe_look look, const uint32_t *status, uint64_t *bits)
 {
-    __shared__ uint32_t sums[FLOE_LOOK_PROBES / FLOE_WARP];
+    __shared__ uint64_t sums[FLOE_LOOK_PROBES / FLOE_WARP];
     if (status && *status != FLOE_OK)
         return;
     const int64_t at = floe_look_at(&look, blockIdx.x);
-    uint32_t sum = 0;
+    uint64_t sum = 0;
     for (uint32_t i = threadIdx.x; i < look.nprobes; i += FLOE_LOOK_PROBES)
         sum += floe_look_probe(&look, at, i);
     sum = floe_warp_sum(sum);
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(FLOE_LOOK_PROBES)
 
 } // namespace
 
-int floe_look_cuda(const floe_look *look, const uint32_t *status, uint32_t *bits, void *stream)
+int floe_look_cuda(const floe_look *look, const uint32_t *status, uint64_t *bits, void *stream)
 {
     FLOE_LAUNCH(look_kernel, floe_look_nplaces(look), FLOE_LOOK_PROBES, 0, (cudaStream_t)stream, *look, status, bits);
     return (int)cudaGetLastError();

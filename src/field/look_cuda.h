@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Bits of all places of a field in device memory, unless *status (which may be NULL) is not FLOE_OK. Returns a cudaError_t as a number. */
-int floe_look_cuda(const floe_look *look, const uint32_t *status, uint32_t *bits, void *stream);
+int floe_look_cuda(const floe_look *look, const uint32_t *status, uint64_t *bits, void *stream);
 
 #ifdef __cplusplus
 }

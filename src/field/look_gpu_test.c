@@ -11,7 +11,8 @@ enum { SAMPLES = 400, SAMPLES_FEW = 40 };
 static void bits_are_the_cpus(void **unused)
 {
     uint64_t state = 9, *values = malloc(LOOK_CELLS * sizeof *values);
-    uint32_t *dev_bits, *status, bits[FLOE_LOOK_PLACES], expected[FLOE_LOOK_PLACES];
+    uint64_t *dev_bits, bits[FLOE_LOOK_PLACES], expected[FLOE_LOOK_PLACES];
+    uint32_t *status;
     void *dev_values;
     floe_cpu cpu;
     (void)unused;

@@ -19,8 +19,9 @@ enum {
     FLOE_LOOK_PROBES = 64,                                     /* points of a place */
     FLOE_LOOK_ONE = 64, /* places for one large box, or for a few, and their probes */
     FLOE_LOOK_ONE_PROBES = 256,
-    FLOE_LOOK_BITS = 16, /* of an axis of a probe, at most */
-    FLOE_LOOK_QUIET = 8  /* each place has an n-th of the mean weight beside its own */
+    FLOE_LOOK_BITS = 16,      /* of an axis of a probe, at most */
+    FLOE_LOOK_AXIS_BITS = 16, /* the width of the sum of an axis, of up to 4095 probes */
+    FLOE_LOOK_QUIET = 8       /* each place has an n-th of the mean weight beside its own */
 };
 
 typedef struct floe_look {
@@ -104,10 +105,20 @@ FLOE_HD uint32_t floe_look_bits(double off, double inverse)
     return bits < FLOE_LOOK_BITS ? bits : FLOE_LOOK_BITS;
 }
 
-/* Of a probe of the place that begins with value `at`: along each axis, predicted by those before and after it. */
-FLOE_HD uint32_t floe_look_probe(const floe_look *l, int64_t at, uint32_t probe)
+/* Bits of all axes lie side by side in one number, so that sums of it are sums of each. */
+FLOE_HD uint64_t floe_look_along(uint64_t bits, uint32_t axis)
 {
-    uint32_t bits = 0;
+    return bits >> (FLOE_LOOK_AXIS_BITS * axis) & (((uint64_t)1 << FLOE_LOOK_AXIS_BITS) - 1);
+}
+FLOE_HD uint64_t floe_look_total(uint64_t bits)
+{
+    return floe_look_along(bits, 0) + floe_look_along(bits, 1) + floe_look_along(bits, 2) + floe_look_along(bits, 3);
+}
+
+/* Of a probe of the place that begins with value `at`: along each axis, predicted by those before and after it. */
+FLOE_HD uint64_t floe_look_probe(const floe_look *l, int64_t at, uint32_t probe)
+{
+    uint64_t bits = 0;
     for (uint32_t a = 0; a < FLOE_LOOK_RANK; a++) {
         const uint64_t reach = 3 * floe_look_reach(l->part[a]);
         at += (int64_t)(reach + floe_look_spread(a, l->part[a] - 2 * reach, probe, l->nprobes)) * l->stride[a];
@@ -118,7 +129,8 @@ FLOE_HD uint32_t floe_look_probe(const floe_look *l, int64_t at, uint32_t probe)
         if (far) {
             const double near_two = floe_look_value(l, at - far) + floe_look_value(l, at + far),
                          far_two = floe_look_value(l, at - 3 * far) + floe_look_value(l, at + 3 * far);
-            bits += floe_look_bits(v - (near_two * 0.5625 - far_two * 0.0625), l->inverse);
+            bits |= (uint64_t)floe_look_bits(v - (near_two * 0.5625 - far_two * 0.0625), l->inverse)
+                    << (FLOE_LOOK_AXIS_BITS * a);
         }
     }
     return bits;
@@ -133,32 +145,32 @@ typedef struct floe_look_boxes {
 
 /* bits: of each place. A place's share of boxes is its share of the weights; no two boxes have one place. Even places will do, unless they
  * have less than half of the mean. */
-FLOE_HD floe_look_boxes floe_look_choose(const floe_look *l, const uint32_t *bits)
+FLOE_HD floe_look_boxes floe_look_choose(const floe_look *l, const uint64_t *bits)
 {
     const uint32_t n = l->each * l->nboxes;
     floe_look_boxes to;
     uint64_t sum = 0, even = 0, own = 0, taken[(FLOE_LOOK_PLACES + 63) / 64] = {0};
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += bits[i];
+        sum += floe_look_total(bits[i]);
     for (uint32_t b = 0; b < l->nboxes && l->evenly; b++) {
-        even += bits[n + b];
+        even += floe_look_total(bits[n + b]);
         to.place[b] = (uint16_t)(n + b);
     }
     to.share = 1;
     if (l->evenly && 2 * l->each * even >= sum)
         return to;
     const uint64_t quiet = sum / (FLOE_LOOK_QUIET * (uint64_t)n) + 1, all = sum + n * quiet;
-    uint64_t upto = bits[0] + quiet;
+    uint64_t upto = floe_look_total(bits[0]) + quiet;
     for (uint32_t b = 0; b < l->nboxes; b++) {
         while (upto * 2 * l->nboxes <= (2 * (uint64_t)b + 1) * all)
-            upto += bits[++at] + quiet;
+            upto += floe_look_total(bits[++at]) + quiet;
         uint32_t place = at;
         while (taken[place / 64] >> place % 64 & 1)
             place = place + 1 < n ? place + 1 : 0;
         taken[place / 64] |= (uint64_t)1 << place % 64;
         to.place[b] = (uint16_t)place;
-        own += bits[place] + quiet;
+        own += floe_look_total(bits[place]) + quiet;
     }
     to.share = (double)all / l->each / (double)own;
     return to;

@@ -39,7 +39,7 @@ static void bits_and_boxes_of_random_fields(void **unused)
     (void)unused;
     for (int i = 0; i < SAMPLES; i++) {
         const floe_look l = look_random(&state, values);
-        uint32_t bits[2][FLOE_LOOK_PLACES];
+        uint64_t bits[2][FLOE_LOOK_PLACES];
         for (uint32_t threads = 1; threads <= 2; threads++) {
             floe_cpu cpu;
             assert_int_equal(floe_cpu_init(&cpu, (int)threads, FLOE_ISA_AUTO, NULL), FLOE_OK);
@@ -89,7 +89,8 @@ static void boxes_lie_where_bits_are(void **unused)
     enum { SIDE = 64, LOUD = 16, BOX = 13 };
     floe_look l = {.shape = {1, SIDE, SIDE, SIDE}, .part = {1, BOX, BOX, BOX}, .stride = {0, SIDE * SIDE, SIDE, 1}};
     float *values = calloc(SIDE * SIDE * SIDE, sizeof *values);
-    uint32_t bits[FLOE_LOOK_PLACES], loud = 0;
+    uint64_t bits[FLOE_LOOK_PLACES];
+    uint32_t loud = 0;
     uint64_t state = 5;
     (void)unused;
     for (int i = 0; i < LOUD * LOUD * LOUD; i++)
@@ -121,7 +122,7 @@ static void even_boxes_of_noise(void **unused)
 {
     floe_look l = {.shape = {1, 1, 300, 200}, .part = {1, 1, 40, 40}, .stride = {0, 0, 200, 1}};
     double *values = malloc(300 * 200 * sizeof *values);
-    uint32_t bits[FLOE_LOOK_PLACES];
+    uint64_t bits[FLOE_LOOK_PLACES];
     uint64_t state = 5;
     (void)unused;
     for (int i = 0; i < 300 * 200; i++)

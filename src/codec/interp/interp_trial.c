@@ -82,7 +82,7 @@ void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_INTERP_RANK], 
 {
     const floe_look look = floe_interp_trial_look(e, part, nboxes);
     floe_look_boxes boxes = {.place = {FLOE_LOOK_EACH}, .share = 1};
-    uint32_t bits[FLOE_LOOK_PLACES];
+    uint64_t bits[FLOE_LOOK_PLACES];
     if (floe_interp_trial_looks(e)) {
         floe_look_all(e->cpu, &look, bits);
         boxes = floe_look_choose(&look, bits);

@@ -95,6 +95,44 @@ static void levels(void **unused)
     }
 }
 
+/* Waves along an axis, another phase for each point along the other: about as small whichever axis that is. */
+static void rough_axes(void **unused)
+{
+    static const uint64_t extents[][3] = {{400, 1, 350}, {90, 1, 1100}};
+    static double phases[1100];
+    static float data[140000], back[140000];
+    uint64_t state = 7;
+    (void)unused;
+    for (int i = 0; i < 1100; i++)
+        phases[i] = hostile_uniform(&state);
+    for (uint64_t i = 0; i < HOSTILE_COUNT(extents); i++)
+        for (uint64_t rough = 0, slowest = 0; rough < 3; rough++) {
+            const floe_codec_params p = params_of(FLOE_F32, presets[0], modes[1], false);
+            const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+            const uint64_t *n = extents[i], order[] = {n[(3 - rough) % 3], n[(4 - rough) % 3], n[(5 - rough) % 3]};
+            floe_field chunk = kit_chunk(data, p.dtype, 3, order), whole = kit_chunk(back, p.dtype, 3, order);
+            kit_coded coded;
+            if (n[0] == 1 || order[rough] == 1)
+                continue;
+            for (uint64_t x = 0; x < kit_cells(3, order); x++) {
+                const uint64_t at[] = {x / order[2] / order[1], x / order[2] % order[1], x % order[2]};
+                double v = phases[at[rough]];
+                for (uint64_t a = 0; a < 3; a++)
+                    v +=
+                        10 * sin((double)at[a] / (double)order[a] + phases[at[rough]] * (double)(a + 1)) * (a != rough);
+                data[x] = (float)v;
+            }
+            kit_round_trip(&p, &chunk, 1, &coded);
+            KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+            box_is_part(&p, &chunk, &coded, &state);
+            if (rough) /* frozen */
+                check_level(&p, &coded, &whole, 2);
+            slowest = rough == 0 ? coded.nbytes : slowest;
+            assert_true(2 * coded.nbytes < 3 * slowest);
+            kit_block_free(&coded.block);
+        }
+}
+
 /* Of each step only entropy chunks that a box needs are decoded: most bytes may be damaged. */
 static void boxes_leave_chunks_out(void **unused)
 {
@@ -133,6 +171,7 @@ int main(void)
                                        cmocka_unit_test(damaged_chunks),
                                        cmocka_unit_test(levels),
                                        cmocka_unit_test(damaged_levels),
-                                       cmocka_unit_test(boxes_leave_chunks_out)};
+                                       cmocka_unit_test(boxes_leave_chunks_out),
+                                       cmocka_unit_test(rough_axes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

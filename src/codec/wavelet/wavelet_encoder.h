@@ -22,7 +22,8 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_bands bands;
     floe_wavelet_structure structure;
     uint64_t expected; /* bits of a value's codes, by the tuner */
-    double share;      /* about: bits of a mean value of the array over those of a mean value of the tuner's part */
+    uint32_t rough; /* bit a: along axis a of the tuner's part values are hard to predict, compared with other axes */
+    double share;   /* about: bits of a mean value of the array over those of a mean value of the tuner's part */
     floe_interp_view values;
     bool narrow, squares, has_kinds;
     size_t size;                  /* of an element */
@@ -116,11 +117,11 @@ typedef struct floe_wavelet_trials {
     void *user;
 } floe_wavelet_trials;
 void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);
-/* Describes the search for the place of a part in an array, whose values lack center. _place sets the part's first point and e->share
- * by the bits that the search found. */
+/* Describes the search for the place of a part in an array, whose values lack center; without probes there is no need for it. _place sets
+ * the part's first point, e->share and e->rough by the bits that the search found. */
 floe_look floe_wavelet_trial_look(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial, const void *array,
                                   double center);
-void floe_wavelet_trial_place(floe_wavelet_encoder *e, const floe_look *look, const uint32_t *bits,
+void floe_wavelet_trial_place(floe_wavelet_encoder *e, const floe_look *look, const uint64_t *bits,
                               uint64_t lo[FLOE_INTERP_RANK]);
 /* kept: the values of the part, contiguous. */
 void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, bool large, floe_wavelet_encoder *trial,

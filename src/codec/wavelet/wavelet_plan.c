@@ -185,13 +185,24 @@ static void add_needs(floe_wavelet_plan *plan, floe_wavelet_needs *needs)
     needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
 }
 
-/* The slowest axis is as the others, or has steps of its own, or none. */
+/* Some axis of a set is not transformed anyway. */
+static bool has_short(const uint64_t shape[FLOE_INTERP_RANK], uint32_t axes)
+{
+    bool found = false;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        found = found || (axes >> a & 1 && shape[a] < FLOE_WAVELET_ENDS);
+    return found;
+}
+
+/* Some axes have no steps; the packet's has none but its own. */
 void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
 {
     floe_wavelet_plan plan;
     memset(needs, 0, sizeof *needs);
-    for (int frozen = 0; frozen < 2; frozen++) {
-        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_interp_slowest(shape) : 0};
+    for (uint32_t frozen = 0; frozen < (1u << FLOE_INTERP_RANK) - 1; frozen++) {
+        const floe_wavelet_structure s = {.frozen = frozen};
+        if (has_short(shape, frozen)) /* as without them */
+            continue;
         floe_wavelet_plan_of(shape, &s, &plan);
         add_needs(&plan, needs);
     }

@@ -87,12 +87,12 @@ static void structures(void **unused)
     (void)unused;
     for (uint64_t k = 0; k < HOSTILE_COUNT(shapes); k++)
         for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
-            for (uint32_t how = 0; how < 5; how++) {
+            for (uint32_t how = 0; how < 5 + 15; how++) { /* a packet, or any axes are frozen */
                 const uint32_t slowest = floe_interp_slowest(shapes[k]);
                 floe_wavelet_structure s = {.bank = (floe_wavelet_bank)bank, .theta = 10 - how % 3, .coarse = 8};
                 s.one_sided = floe_wavelet_interpolates(s.bank) ? (3 * (uint32_t)bank + how) & 15 : 0;
-                s.frozen = how == 1 && slowest < 3 ? 1u << slowest : 0;
-                s.packet = how > 1 && slowest < 3 ? how - 1 : 0;
+                s.frozen = how < 5 ? 0 : how - 5;
+                s.packet = how > 1 && how < 5 && slowest < 3 ? how - 1 : 0;
                 one_structure(shapes[k], &s);
             }
 }

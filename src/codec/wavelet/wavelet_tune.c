@@ -29,6 +29,9 @@ enum {
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
+    LEAST_ROUGH =
+        8, /* an axis is rough by a bit more for each value, or by one for so many, if that is twice as much */
+    BORDER_WORTH = 8,  /* an axis that the box cuts is frozen for one of so many bits */
     AGAIN_WORTH = 100, /* tuning goes on while a turn spares one in so many bits */
     FEW_CELLS = 4096,  /* a field of fewer cells is not worth more trials */
     ROUND = 12         /* trials, at most */
@@ -38,7 +41,8 @@ typedef struct tuner {
     const encoder *e;
     const floe_wavelet_trials *trials;
     floe_wavelet_trial best;
-    uint32_t n; /* trials of the round */
+    uint32_t n,
+        cut; /* trials of the round; bit a: the box is shorter than the field along axis a, which is not the slowest */
     floe_wavelet_trial round[ROUND];
 } tuner;
 
@@ -83,12 +87,13 @@ static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t fr
 
 floe_look floe_wavelet_trial_look(const encoder *e, const encoder *trial, const void *array, double center)
 {
+    const bool is_whole = trial->ncells == e->ncells; /* then there is one place, which may show what is rough */
     floe_look look = {.data = array,
                       .narrow = e->narrow,
                       .center = center,
                       .nboxes = 1,
-                      .each = FLOE_LOOK_ONE,
-                      .nprobes = FLOE_LOOK_ONE_PROBES,
+                      .each = is_whole ? 0 : FLOE_LOOK_ONE,
+                      .nprobes = is_whole && e->ncells < FEW_CELLS ? 0 : FLOE_LOOK_ONE_PROBES,
                       .evenly = true};
     int64_t stride = 1;
     for (uint32_t a = FLOE_LOOK_RANK; a-- > 0; stride *= (int64_t)look.shape[a]) {
@@ -101,8 +106,33 @@ floe_look floe_wavelet_trial_look(const encoder *e, const encoder *trial, const 
     return look;
 }
 
-void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint32_t *bits, uint64_t lo[FLOE_INTERP_RANK])
+/* Axes that are nearer to the roughest one than to the smoothest, if these differ. Those that are too short to look along may be rough. */
+static uint32_t find_rough(const floe_look *look, const uint64_t *bits)
 {
+    const uint64_t bit = (uint64_t)floe_look_nplaces(look) * look->nprobes; /* for each probe */
+    uint64_t sum[FLOE_LOOK_RANK] = {0}, least = UINT64_MAX, most = 0;
+    uint32_t rough = 0;
+    for (uint32_t a = 0; a < FLOE_LOOK_RANK; a++) {
+        for (uint32_t i = 0; i < floe_look_nplaces(look); i++)
+            sum[a] += floe_look_along(bits[i], a);
+        if (floe_look_reach(look->part[a])) {
+            least = floe_min64(least, sum[a]);
+            most = floe_max64(most, sum[a]);
+        } else if (look->part[a] >= FLOE_WAVELET_ENDS) {
+            rough |= 1u << a;
+        }
+    }
+    const uint64_t apart = most > least ? most - least : 0;
+    const bool differ = apart >= bit || (apart >= bit / LEAST_ROUGH && apart >= least);
+    for (uint32_t a = 0; a < FLOE_LOOK_RANK; a++)
+        if (differ && floe_look_reach(look->part[a]) && 2 * (sum[a] - least) > apart)
+            rough |= 1u << a;
+    return rough;
+}
+
+void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t *bits, uint64_t lo[FLOE_INTERP_RANK])
+{
+    e->rough = look->nprobes ? find_rough(look, bits) : 0;
     const floe_look_boxes boxes = floe_look_choose(look, bits);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         lo[a] = floe_look_lo(look, boxes.place[0], a);
@@ -112,7 +142,7 @@ void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint32_t 
 static void copy_box(encoder *e, encoder *trial)
 {
     const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
-    uint32_t bits[FLOE_LOOK_PLACES];
+    uint64_t bits[FLOE_LOOK_PLACES];
     const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
     uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
     floe_look_all(e->cpu, &look, bits);
@@ -166,18 +196,25 @@ static void try_round(tuner *t)
         t->trials->try(t->trials->user, t->round, t->n);
 }
 
+/* The bits that a trial must stay below to be better than the best one. A box has more border than the field, which a frozen axis spares. */
+static uint64_t limit_of(const tuner *t, const floe_wavelet_structure *s)
+{
+    const bool spares = s->frozen & t->cut & ~t->best.structure.frozen;
+    return t->best.bits - (spares ? t->best.bits / BORDER_WORTH : 0);
+}
+
 /* Of all that was tried with its corrections what is best, if it is better. */
 static bool keep_better(tuner *t)
 {
     const uint64_t before = t->best.bits;
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->round[i].all && t->round[i].bits < t->best.bits)
+        if (t->round[i].all && t->round[i].bits < limit_of(t, &t->round[i].structure))
             t->best = t->round[i];
     t->n = 0;
     return t->best.bits < before;
 }
 
-/* ---- the slowest axis -------------------------------------------------------------------------------------------------- */
+/* ---- axes frozen, and packets -------------------------------------------------------------------------------------------------- */
 
 /* The packet has so many levels; none: the slowest axis is frozen. */
 static void add_slowest(tuner *t, uint32_t levels)
@@ -188,6 +225,21 @@ static void add_slowest(tuner *t, uint32_t levels)
     s.frozen = levels ? 0 : 1u << slowest;
     s.packet = levels;
     if (slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0))
+        add(t, &s, true);
+}
+
+/* Rough axes are frozen: others than the slowest one alone, then all together. */
+static void add_rough(tuner *t)
+{
+    const uint32_t rough = t->e->rough, slowest = floe_interp_slowest(t->e->chunk.plan.shape);
+    floe_wavelet_structure s = t->best.structure;
+    for (uint32_t a = slowest + 1; a < FLOE_INTERP_RANK; a++) {
+        s.frozen = rough & 1u << a;
+        if (s.frozen)
+            add(t, &s, true);
+    }
+    s.frozen = rough;
+    if (rough & (rough - 1))
         add(t, &s, true);
 }
 
@@ -257,7 +309,7 @@ static void add_ends(tuner *t)
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         floe_wavelet_structure s = t->best.structure;
         s.one_sided ^= 1u << a;
-        if (t->e->chunk.plan.shape[a] > 1 && floe_wavelet_interpolates(s.bank))
+        if (t->e->chunk.plan.shape[a] > 1 && !(s.frozen >> a & 1) && floe_wavelet_interpolates(s.bank))
             add(t, &s, false);
     }
     for (uint32_t i = 0; i < (is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
@@ -304,7 +356,7 @@ static void add_theta(tuner *t, const floe_wavelet_structure *of)
     add(t, &s, true);
 }
 
-/* What it begins with, and what the slowest axis requires. */
+/* What it begins with, and what the slowest axis and rough ones require. */
 static void tune_begin(tuner *t)
 {
     const floe_codec_params *params = t->e->params;
@@ -315,6 +367,8 @@ static void tune_begin(tuner *t)
     add(t, &t->best.structure, true);
     for (uint32_t levels = 0; levels <= PACKETS && params->preset != FLOE_PRESET_FAST; levels++)
         add_slowest(t, levels);
+    if (params->preset != FLOE_PRESET_FAST)
+        add_rough(t);
     try_round(t);
     keep_better(t);
 }
@@ -356,6 +410,9 @@ static bool tune_box(tuner *t, bool large, uint64_t *ncells)
     t->trials->begin(t->trials->user, large);
     floe_wavelet_trial_shape(t->e, large, part);
     *ncells = floe_interp_points(part);
+    t->cut = 0;
+    for (uint32_t a = floe_interp_slowest(part) + 1; a < FLOE_INTERP_RANK; a++)
+        t->cut |= (uint32_t)(part[a] < t->e->chunk.plan.shape[a]) << a;
     tune_begin(t);
     return t->best.codes < *ncells / (is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
 }

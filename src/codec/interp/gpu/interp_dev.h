@@ -78,7 +78,7 @@ typedef struct floe_interp_dev_trial_step {
 
 /* bits: of each place that is looked at; tallies: of each level of each structure. */
 typedef struct floe_interp_trials_found {
-    uint32_t bits[FLOE_LOOK_PLACES];
+    uint64_t bits[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS];
 } floe_interp_trials_found;
 

@@ -105,7 +105,8 @@ struct walk_of_points {
 /* By a block: the first value of a box. */
 FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
 {
-    __shared__ uint32_t bits[FLOE_LOOK_PLACES], place;
+    __shared__ uint64_t bits[FLOE_LOOK_PLACES];
+    __shared__ uint32_t place;
     if (!job.by_bits)
         return job.at[box];
     for (uint32_t i = threadIdx.x; i < floe_look_nplaces(&job.look); i += blockDim.x)

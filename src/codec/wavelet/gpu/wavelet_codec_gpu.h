@@ -78,7 +78,7 @@ typedef struct floe_wavelet_gpu_findings {
 /* All that kernels find for the host. tallies, nbits: what each counted grid takes as entropy chunks, as a list. look: of places for the
  * tuner's box. */
 typedef struct floe_wavelet_gpu_results {
-    uint32_t look[FLOE_LOOK_PLACES];
+    uint64_t look[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
     floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of each trial; the chunk has the first while none runs */

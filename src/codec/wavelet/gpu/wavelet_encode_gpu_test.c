@@ -21,7 +21,8 @@ typedef enum look {
     LEAST,
     LARGEST,
     SIGNED, /* for logarithms: signs, zeros, magnitudes from small to large */
-    ALL_NAN
+    ALL_NAN,
+    STRIPES /* rough along the last axis alone */
 } look;
 
 typedef struct sample {
@@ -89,7 +90,10 @@ static const sample samples[] = {
      "abs=0.1 chunk=365x363 preset=fast",
      OFTEN},                                                         /* the box of the smaller chunk is larger */
     {FLOE_F32, PEAKS, 2, {330, 310}, "abs=0.01 preset=fast", OFTEN}, /* few values of the finest step are cut */
-    {FLOE_F32, LEAST, 1, {2746}, "abs=1e-40 fill=none", OFTEN},      /* steps whose inverse is infinite */
+    {FLOE_F32, STRIPES, 2, {300, 250}, "rel=1e-3", OFTEN},           /* the last axis is frozen */
+    {FLOE_F64, STRIPES, 3, {30, 6, 40}, "rel=1e-3", OFTEN},          /* one is too short to be looked along */
+    {FLOE_F32, STRIPES, 3, {70, 71, 72}, "rel=1e-3 preset=best", MORE},
+    {FLOE_F32, LEAST, 1, {2746}, "abs=1e-40 fill=none", OFTEN}, /* steps whose inverse is infinite */
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
@@ -111,6 +115,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     case WIDE: return dice < 50 ? 1e30 * v : v;
     case SIGNED: return dice < 3 ? 0 : (dice < 20 ? -1 : 1) * exp(5 * v);
     case ALL_NAN: return NAN;
+    case STRIPES: return v + (double)(i % s->shape[s->rank - 1] * 2654435761 % 97);
     default: return v;
     }
 }

@@ -209,9 +209,11 @@ static floe_status copy_box(part *p, const part *trial)
         .array = p->first ? p->first : p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
     job.center = p->first ? p->e.chunk.plan.center : 0;
     const floe_look look = floe_wavelet_trial_look(&p->e, &trial->e, job.array, job.center);
-    uint32_t bits[FLOE_LOOK_PLACES];
-    FLOE_CUDA(p->w->err, floe_look_cuda(&look, p->w->status, c->results->look, p->w->stream));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, bits, c->results->look, floe_look_nplaces(&look) * sizeof *bits));
+    uint64_t bits[FLOE_LOOK_PLACES] = {0};
+    if (look.nprobes) {
+        FLOE_CUDA(p->w->err, floe_look_cuda(&look, p->w->status, c->results->look, p->w->stream));
+        FLOE_TRY(floe_wavelet_gpu_fetch(p->w, bits, c->results->look, floe_look_nplaces(&look) * sizeof *bits));
+    }
     floe_wavelet_trial_place(&p->e, &look, bits, job.lo);
     memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
     memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
