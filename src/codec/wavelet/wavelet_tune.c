@@ -29,8 +29,8 @@ enum {
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
-    LEAST_ROUGH =
-        8, /* an axis is rough by a bit more for each value, or by one for so many, if that is twice as much */
+    /* An axis is rough that takes a bit more for each value; or one more for so many values, if that is twice as much. */
+    LEAST_ROUGH = 8,
     BORDER_WORTH = 8,  /* an axis that the box cuts is frozen for one of so many bits */
     AGAIN_WORTH = 100, /* tuning goes on while a turn spares one in so many bits */
     FEW_CELLS = 4096,  /* a field of fewer cells is not worth more trials */
@@ -41,8 +41,8 @@ typedef struct tuner {
     const encoder *e;
     const floe_wavelet_trials *trials;
     floe_wavelet_trial best;
-    uint32_t n,
-        cut; /* trials of the round; bit a: the box is shorter than the field along axis a, which is not the slowest */
+    uint32_t cut; /* bit a: the box is shorter than the field along axis a, which is not the slowest */
+    uint32_t n;   /* trials of the round */
     floe_wavelet_trial round[ROUND];
 } tuner;
 
