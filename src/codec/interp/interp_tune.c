@@ -410,30 +410,42 @@ static uint64_t tune_begin(tuner *t, floe_interp_structure *best)
     return try_levels(t, best);
 }
 
-/* Levels that were cut while all axes began with level 0 may be worth having where axes begin later: as they do now, or never; or where
- * one axis alone never begins. */
+enum { WAYS = 2 + FLOE_INTERP_RANK };
+
+/* All levels, with axes that begin late as in best, or that never begin then, or with one axis alone that never begins. False where the
+ * field has no such axis. */
+static bool all_levels(const tuner *t, const floe_interp_structure *best, uint32_t way, floe_interp_structure *s)
+{
+    *s = way < 2 ? *best : t->first;
+    s->levels = t->first.levels;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        if ((way == 1 && s->start[a]) || a + 2 == way)
+            s->start[a] = FLOE_INTERP_NEVER;
+    return way < 2 || t->e->chunk.plan.shape[way - 2] > FLOE_INTERP_ENDS;
+}
+
+/* Levels that were cut while all axes began with level 0 may be worth having where axes begin later. */
 static void tune_levels(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
-    const uint64_t *n = t->e->chunk.plan.shape;
+    const floe_interp_structure before = *best;
+    floe_interp_structure s;
     uint32_t naxes = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        naxes += n[a] > FLOE_INTERP_ENDS;
+        naxes += t->e->chunk.plan.shape[a] > FLOE_INTERP_ENDS;
     if (best->levels >= t->first.levels || naxes < 2)
         return;
+    for (uint32_t way = 0; way < WAYS; way++)
+        if (all_levels(t, &before, way, &s))
+            expect(t, &s);
     uint64_t least = try_structure(t, best) + literal_bits(t);
-    for (uint32_t i = 0; i < 2 + FLOE_INTERP_RANK; i++) {
-        floe_interp_structure s = i < 2 ? *best : t->first;
-        s.levels = t->first.levels;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            if ((i == 1 && s.start[a]) || a + 2 == i)
-                s.start[a] = FLOE_INTERP_NEVER;
-        if (i >= 2 && n[i - 2] <= FLOE_INTERP_ENDS)
+    for (uint32_t way = 0; way < WAYS; way++) {
+        if (!all_levels(t, &before, way, &s))
             continue;
         try_structure(t, &s);
         s.levels = good_levels(t, s.levels);
         const uint64_t some = try_structure(t, &s);
         const bool clean = literal_bits(t) <= some / LONGEST; /* what is spoiled shows in a box only where it begins */
-        if (clean && s.levels > best->levels && some + literal_bits(t) < least - least / LEVELS_WORTH) {
+        if (clean && s.levels > before.levels && some + literal_bits(t) < least - least / LEVELS_WORTH) {
             least = some + literal_bits(t);
             *best = s;
             *bits = some;
