@@ -236,22 +236,23 @@ static void progress_counts_and_ends(void **state)
     uint64_t nbytes;
     floe_ctx *ctx = kit_ctx(8);
     kit_bytes b = kit_compress(ctx, &f, &p);
+    uint8_t *again = malloc((size_t)b.capacity);
     for (uint64_t ends_at = 0; ends_at <= 5; ends_at += 5) {
         const floe_status want = ends_at ? FLOE_ERR_IO : FLOE_OK;
         watch coded = {.ends_at = ends_at}, decoded = coded;
         floe_stream_options o = {.size = sizeof o, .progress = watched, .progress_user = &coded};
-        assert_int_equal(floe_compress_with(ctx, &f, &p, &o, b.data, b.capacity, &nbytes), want);
+        assert_int_equal(floe_compress_with(ctx, &f, &p, &o, again, b.capacity, &nbytes), want);
         assert_int_equal(coded.total, raw_nbytes);
         o.progress_user = &decoded;
         if (ends_at == 0)
             assert_int_equal(coded.done, raw_nbytes);
         else
             assert_int_equal(coded.ncalls, ends_at);
-        b = kit_compress(ctx, &f, &p);
         assert_int_equal(floe_decompress_with(ctx, b.data, b.nbytes, &o, &out), want);
         assert_int_equal(decoded.ncalls, ends_at ? ends_at : NCHUNKS);
         assert_true(ends_at ? decoded.done < raw_nbytes : decoded.done == raw_nbytes);
     }
+    free(again);
     kit_bytes_free(&b);
     kit_free(&f);
     kit_free(&out);
