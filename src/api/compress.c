@@ -38,12 +38,13 @@ static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
     }
 }
 
-/* What there is to take, for the header and all that it leads to; most: chunks side by side, as of floe_lanes_of. */
-static floe_status plan_all(floe_ctx *ctx, compression *c, uint64_t most, floe_sizing *sizing, floe_arena *plan)
+/* What there is to take, for the header and all that it leads to. */
+static floe_status plan_all(floe_ctx *ctx, compression *c, floe_width width, floe_sizing *sizing, floe_arena *plan)
 {
+    *plan = floe_arena_plan();
     FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, sizing, &ctx->err));
     c->nchunks = floe_grid_nchunks(&c->header);
-    floe_chunks_spread(c, sizing, most);
+    floe_chunks_spread(c, sizing, width);
     if (c->header.mode == FLOE_BOUND_RATIO) {
         c->sample = floe_sample_of(&ctx->cpu, &c->header, NULL, false, &ctx->err);
         FLOE_TRY(floe_sample_add(&c->sample, c->header.codec));
@@ -55,12 +56,11 @@ static floe_status plan_all(floe_ctx *ctx, compression *c, uint64_t most, floe_s
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
     floe_sizing sizing;
-    floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(plan_all(ctx, c, UINT64_MAX, &sizing, &plan));
-    for (uint64_t most = 2; most-- > ctx->caller_owns && !floe_ctx_fits(ctx, &plan);) {
-        plan = floe_arena_plan();
-        FLOE_TRY(plan_all(ctx, c, most, &sizing, &plan));
-    }
+    floe_arena plan, arena;
+    floe_width width = FLOE_MANY_CHUNKS;
+    do
+        FLOE_TRY(plan_all(ctx, c, width, &sizing, &plan));
+    while (floe_lanes_narrow(ctx, &plan, &width));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(c, &sizing, &arena);
     assert(!arena.overflow);
@@ -369,10 +369,10 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
         floe_sample_take(&sample, &most);
     }
     for (uint32_t i = 0; i < choice.n; i++) {
-        floe_arena plan = floe_arena_plan();
+        floe_arena plan;
         c.params.codec = choice.codecs[i];
         FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
-        FLOE_TRY(plan_all(ctx, &c, UINT64_MAX, &sizing, &plan));
+        FLOE_TRY(plan_all(ctx, &c, FLOE_MANY_CHUNKS, &sizing, &plan));
         FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_LIMIT, "the index of %llu chunks does not fit into memory",
                    (unsigned long long)c.nchunks);
         most.used = plan.used > most.used ? plan.used : most.used;

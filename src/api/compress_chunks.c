@@ -13,14 +13,14 @@
 
 /* ---- a batch ------------------------------------------------------------------------------------------------------ */
 
-void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, uint64_t most)
+void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, floe_width width)
 {
     floe_slab slab = {.nchunks = c->nchunks};
     if (c->chunks.source && c->nchunks)
         floe_slab_of(&c->header, 0, &slab); /* a source holds one, and none is larger than the first */
-    if (floe_pipeline_wanted(c->ctx, &c->header))
-        most = floe_min64(most, 1);
-    c->lanes = floe_lanes_of(&c->ctx->cpu, sizing, floe_min64(most, slab.nchunks));
+    if (floe_pipeline_wanted(c->ctx, &c->header) && width == FLOE_MANY_CHUNKS)
+        width = FLOE_ONE_CHUNK;
+    c->lanes = floe_lanes_of(&c->ctx->cpu, sizing, slab.nchunks, width);
     c->payload_nbytes = sizing->payload_nbytes;
 }
 

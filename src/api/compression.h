@@ -44,8 +44,8 @@ typedef struct floe_compression {
     void *coded;
 } floe_compression;
 
-/* Header, sizing and nchunks are known: how its chunks are spread, of which at most so many are side by side (floe_lanes_of). */
-void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, uint64_t most);
+/* Header, sizing and nchunks are known: how its chunks are spread. */
+void floe_chunks_spread(floe_compression *c, const floe_sizing *sizing, floe_width width);
 void floe_chunks_take(floe_compression *c, floe_arena *arena);
 
 /* What a GPU needs for it is requested before the first byte of the stream: where that cannot be had nothing is written. */

@@ -124,10 +124,12 @@ floe_status floe_decoding_chunk(floe_ctx *ctx, floe_decoding *d, uint64_t chunk)
 
 /* ---- chunks side by side ------------------------------------------------------------------------------------------- */
 
-void floe_decoding_spread(floe_ctx *ctx, floe_decoding *d, uint64_t most)
+void floe_decoding_spread(floe_ctx *ctx, floe_decoding *d, uint64_t slab, floe_width width)
 {
     const floe_walk walk = floe_walk_of(&d->stream.header, d->lo, d->hi);
-    floe_stream_spread(ctx, &d->stream, floe_min64(most, floe_walk_nchunks(&walk)));
+    if (d->options.salvage && width == FLOE_MANY_CHUNKS)
+        width = FLOE_ONE_CHUNK;
+    floe_stream_spread(ctx, &d->stream, floe_min64(slab, floe_walk_nchunks(&walk)), width);
 }
 
 static floe_status chunk_done(floe_ctx *ctx, void *user, uint64_t chunk)

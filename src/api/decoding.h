@@ -31,8 +31,7 @@ floe_status floe_decoding_progress(floe_ctx *ctx, floe_decoding *decoding, uint6
 floe_status floe_decoding_add(floe_ctx *ctx, floe_decoding *decoding, uint64_t chunk);
 floe_status floe_decoding_flush(floe_ctx *ctx, floe_decoding *decoding);
 
-/* Before scratch is taken: how many chunks are side by side, where so many lie in the box; most: in a slab, 1, or 0 as of
- * floe_lanes_of: fewer where memory is limited, but a workspace of the caller is for all threads. */
-void floe_decoding_spread(floe_ctx *ctx, floe_decoding *decoding, uint64_t most);
+/* Before scratch is taken: how chunks are spread, as many as lie in the box and in a slab. */
+void floe_decoding_spread(floe_ctx *ctx, floe_decoding *decoding, uint64_t slab, floe_width width);
 
 #endif

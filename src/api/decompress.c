@@ -182,15 +182,14 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     const decompress_call *call = arg;
     floe_decoding d;
     floe_device_source source;
-    floe_arena plan = floe_arena_plan(), arena;
+    floe_width width = FLOE_MANY_CHUNKS;
+    floe_arena plan, arena;
     FLOE_TRY(decoding_of(ctx, call, &source, &d));
-    floe_decoding_spread(ctx, &d, UINT64_MAX);
-    floe_stream_take(&d.stream, &plan);
-    for (uint64_t most = 2; most-- > ctx->caller_owns && !floe_ctx_fits(ctx, &plan);) {
+    do {
         plan = floe_arena_plan();
-        floe_decoding_spread(ctx, &d, most);
+        floe_decoding_spread(ctx, &d, UINT64_MAX, width);
         floe_stream_take(&d.stream, &plan);
-    }
+    } while (floe_lanes_narrow(ctx, &plan, &width));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&d.stream, &arena);
     assert(!arena.overflow);

@@ -49,17 +49,16 @@ static void take_all(decompression *d, floe_arena *arena)
 
 static floe_status scratch_get(floe_ctx *ctx, decompression *d)
 {
-    floe_arena plan = floe_arena_plan(), arena;
+    floe_width width = FLOE_MANY_CHUNKS;
+    floe_arena plan, arena;
     floe_slab slab = {.nchunks = 1};
     if (d->all.stream.nchunks)
         floe_slab_of(&d->all.stream.header, 0, &slab); /* none is larger than the first */
-    floe_decoding_spread(ctx, &d->all, slab.nchunks);
-    take_all(d, &plan);
-    for (uint64_t most = 2; most-- > ctx->caller_owns && !floe_ctx_fits(ctx, &plan);) {
+    do {
         plan = floe_arena_plan();
-        floe_decoding_spread(ctx, &d->all, most);
+        floe_decoding_spread(ctx, &d->all, slab.nchunks, width);
         take_all(d, &plan);
-    }
+    } while (floe_lanes_narrow(ctx, &plan, &width));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(d, &arena);
     assert(!arena.overflow);

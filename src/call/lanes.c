@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call/lanes.h"
 
-#include <stdbool.h>
-
 #include "base/hd.h"
 
 enum {
@@ -12,18 +10,31 @@ enum {
     MOST_NELEMS = 1 << 21   /* of a chunk: a larger one has work for all threads */
 };
 
-floe_lanes floe_lanes_of(const floe_cpu *cpu, const floe_sizing *sizing, uint64_t nchunks)
+floe_lanes floe_lanes_of(const floe_cpu *cpu, const floe_sizing *sizing, uint64_t nchunks, floe_width width)
 {
     floe_lanes l = {.n = 1, .batch = 1, .cpu = *cpu, .nbytes = sizing->codec_nbytes};
-    const bool few = nchunks < cpu->threads / 2 || nchunks <= LEAST_NELEMS / floe_max64(sizing->chunk_nelems, 1);
-    if (nchunks && (nchunks == 1 || few || sizing->chunk_nelems > MOST_NELEMS || cpu->threads < 2))
+    const uint64_t nelems = floe_max64(sizing->chunk_nelems, 1);
+    const bool few = nchunks < 2 || nchunks < cpu->threads / 2 || nchunks <= LEAST_NELEMS / nelems;
+    if (width == FLOE_ONE_THREAD) {
+        l.cpu.threads = 1;
+        l.nbytes = sizing->lane_nbytes;
+    }
+    if (width != FLOE_MANY_CHUNKS || few || nelems > MOST_NELEMS || cpu->threads < 2)
         return l;
-    l.n = (uint32_t)floe_max64(floe_min64(cpu->threads, nchunks), 1);
-    const uint64_t batch = floe_min64((uint64_t)ROUNDS * l.n, BATCH_NELEMS / floe_max64(sizing->chunk_nelems, 1));
+    l.n = (uint32_t)floe_min64(cpu->threads, nchunks);
+    const uint64_t batch = floe_min64((uint64_t)ROUNDS * l.n, BATCH_NELEMS / nelems);
     l.batch = (uint32_t)floe_max64(floe_min64(batch, nchunks), l.n);
     l.cpu.threads = l.n;
     l.nbytes = sizing->lane_nbytes;
     return l;
+}
+
+bool floe_lanes_narrow(const floe_ctx *ctx, const floe_arena *plan, floe_width *width)
+{
+    if (floe_ctx_fits(ctx, plan) || *width == (ctx->caller_owns ? FLOE_ONE_CHUNK : FLOE_ONE_THREAD))
+        return false;
+    *width = *width == FLOE_MANY_CHUNKS ? FLOE_ONE_CHUNK : FLOE_ONE_THREAD;
+    return true;
 }
 
 void floe_lanes_take(floe_lanes *l, floe_arena *arena) { l->scratch = floe_arena_take(arena, l->n, l->nbytes); }

@@ -47,7 +47,7 @@ static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
     FLOE_TRY(sized);
     if (s->salvages)
         FLOE_TRY(salvage_check(s, &ctx->err));
-    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, 1);
+    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, 1, FLOE_ONE_CHUNK);
     s->payload_most = s->sizing.payload_nbytes;
     s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
     memcpy(s->shape, s->header.shape, sizeof s->shape);
@@ -381,13 +381,13 @@ typedef struct floe_batch_chunk {
 
 static size_t record_space(const floe_stream *s) { return (size_t)floe_record_nbytes(s->sizing.payload_nbytes); }
 
-void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks)
+void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks, floe_width width)
 {
     const bool by_gpu = floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu;
     const bool indexed = s->memory ? s->index != NULL : s->needs_index;
-    if (!indexed || s->salvages || by_gpu)
-        nchunks = floe_min64(nchunks, 1);
-    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, nchunks);
+    if (width == FLOE_MANY_CHUNKS && (!indexed || s->salvages || by_gpu))
+        width = FLOE_ONE_CHUNK;
+    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, nchunks, width);
 }
 
 void floe_stream_take(floe_stream *s, floe_arena *arena)

@@ -52,9 +52,8 @@ floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *stream, uint32_t le
  * streams in memory have found out by then. Uses the context's scratch. */
 floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
 
-/* Chunks side by side, where so many are to be decoded, by the index, and by the CPU. Else one after another; of
- * 0 by one thread. */
-void floe_stream_spread(floe_ctx *ctx, floe_stream *stream, uint64_t nchunks);
+/* How so many chunks are spread: side by side at most where they are found by the index, and decoded by the CPU. */
+void floe_stream_spread(floe_ctx *ctx, floe_stream *stream, uint64_t nchunks, floe_width width);
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
 
