@@ -441,11 +441,13 @@ static void tune_levels(tuner *t, floe_interp_structure *best, uint64_t *bits)
     for (uint32_t way = 0; way < WAYS; way++) {
         if (!all_levels(t, &before, way, &s))
             continue;
-        try_structure(t, &s);
+        uint64_t some = try_structure(t, &s);
         s.levels = good_levels(t, s.levels);
-        const uint64_t some = try_structure(t, &s);
+        if (s.levels <= before.levels)
+            continue;
+        some = s.levels < t->nlevels ? try_structure(t, &s) : some;
         const bool clean = literal_bits(t) <= some / LONGEST; /* what is spoiled shows in a box only where it begins */
-        if (clean && s.levels > before.levels && some + literal_bits(t) < least - least / LEVELS_WORTH) {
+        if (clean && some + literal_bits(t) < least - least / LEVELS_WORTH) {
             least = some + literal_bits(t);
             *best = s;
             *bits = some;
