@@ -7,7 +7,6 @@
 #include "api/compression.h"
 #include "backend/cuda.h"
 #include "base/bytes.h"
-#include "base/checksum.h"
 #include "base/try.h"
 #include "call/choice.h"
 #include "call/ctx.h"

@@ -39,21 +39,19 @@ static bool is_coded(const floe_compression *c)
            p->tuner_bound == t->tuner_bound && p->mean == t->mean;
 }
 
-/* The chunks from `first` on: views, and room for what they become. A source holds those of one slab. */
-static floe_status batch_begin(floe_compression *c, uint64_t first, uint64_t *n)
+/* n chunks from `first` on: views, and room for what they become. */
+static floe_status batch_begin(floe_compression *c, uint64_t first, uint64_t n)
 {
     uint8_t *space;
     uint64_t capacity;
     floe_error *err = &c->ctx->err;
     FLOE_TRY(floe_output_reserve(&c->output, FLOE_RECORD_HEAD_NBYTES, &space, err));
     floe_output_space(&c->output, &capacity);
-    for (*n = 0; *n < c->lanes.batch && first + *n < c->nchunks; ++*n) {
-        floe_lane_chunk *k = &c->batch[*n];
-        if (*n && c->chunks.source && !floe_slab_holds(&c->chunks.slab, first + *n))
-            break;
-        *k = (floe_lane_chunk){.record = {.chunk = first + *n}};
-        FLOE_TRY(floe_chunk_source_view(&c->chunks, first + *n, &k->view, err));
-        k->payload = c->payloads ? c->payloads + *n * c->payload_nbytes : space + FLOE_RECORD_HEAD_NBYTES;
+    for (uint64_t i = 0; i < n; i++) {
+        floe_lane_chunk *k = &c->batch[i];
+        *k = (floe_lane_chunk){.record = {.chunk = first + i}};
+        FLOE_TRY(floe_chunk_source_view(&c->chunks, first + i, &k->view, err));
+        k->payload = c->payloads ? c->payloads + i * c->payload_nbytes : space + FLOE_RECORD_HEAD_NBYTES;
         k->capacity = c->payloads ? c->payload_nbytes : capacity - FLOE_RECORD_HEAD_NBYTES;
     }
     return FLOE_OK;
@@ -181,7 +179,8 @@ floe_status floe_chunks_put(floe_compression *c)
         return chunks_put_by_gpu(c->ctx, c);
 #endif
     for (uint64_t first = 0, n; first < c->nchunks; first += n) {
-        FLOE_TRY(batch_begin(c, first, &n));
+        n = floe_chunk_source_together(&c->chunks, first, c->lanes.batch);
+        FLOE_TRY(batch_begin(c, first, n));
         floe_lanes_run(&c->lanes, n, chunk_encode, c);
         for (uint64_t i = 0; i < n; i++) {
             FLOE_TRY(chunk_put(c, &c->batch[i]));

@@ -91,6 +91,14 @@ floe_status floe_chunk_source_view(floe_chunk_source *s, uint64_t chunk, floe_fi
     return FLOE_OK;
 }
 
+uint64_t floe_chunk_source_together(const floe_chunk_source *s, uint64_t chunk, uint64_t most)
+{
+    floe_slab slab = {.nchunks = floe_grid_nchunks(s->header)};
+    if (s->source)
+        floe_slab_of(s->header, chunk, &slab);
+    return floe_min64(slab.first + slab.nchunks - chunk, most);
+}
+
 floe_status floe_chunk_source_slab(floe_chunk_source *s, uint64_t chunk, floe_field *view, uint64_t *n, floe_error *err)
 {
     floe_slab slab;

@@ -30,6 +30,9 @@ bool floe_chunk_source_repeats(const floe_chunk_source *chunks);
 /* The view is valid until the next call. */
 floe_status floe_chunk_source_view(floe_chunk_source *chunks, uint64_t chunk, floe_field *view, floe_error *err);
 
+/* How many chunks from this one on, of at most so many, have views at the same time: a source holds those of one slab. */
+uint64_t floe_chunk_source_together(const floe_chunk_source *chunks, uint64_t chunk, uint64_t most);
+
 /* The slab that begins with a chunk, and how many chunks it has: for work that need not know where one ends. Valid as long. */
 floe_status floe_chunk_source_slab(floe_chunk_source *chunks, uint64_t chunk, floe_field *view, uint64_t *n,
                                    floe_error *err);

@@ -56,11 +56,9 @@ static floe_status squared_error(search *s, double *sum)
     const uint64_t most = r->lanes->n > 1 ? AT_ONCE : 1;
     parts p = {.s = s};
     for (uint64_t first = 0, n; first < nchunks; first += n) {
-        for (n = 0; n < most && first + n < nchunks; n++) {
-            if (n && r->chunks->source && !floe_slab_holds(&r->chunks->slab, first + n))
-                break;
-            FLOE_TRY(floe_chunk_source_view(r->chunks, first + n, &p.of[n].view, r->err));
-        }
+        n = floe_chunk_source_together(r->chunks, first, most);
+        for (uint64_t i = 0; i < n; i++)
+            FLOE_TRY(floe_chunk_source_view(r->chunks, first + i, &p.of[i].view, r->err));
         floe_lanes_run(r->lanes, n, part_sum, &p);
         for (uint64_t i = 0; i < n; i++) {
             if (p.of[i].err.status != FLOE_OK)
