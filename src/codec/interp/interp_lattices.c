@@ -33,7 +33,7 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
     for (int i = 0; i < 2; i++)
         e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);
     e->records = floe_arena_take(arena, e->needs.records, 1);
-    e->anchors = floe_arena_take(arena, e->needs.anchors, e->size);
+    e->anchors = floe_arena_take(arena, e->needs.lattice[1], e->size);
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);
     e->apart = floe_arena_take(arena, e->nbits, sizeof *e->apart);
@@ -179,7 +179,7 @@ void floe_interp_lattices_code(encoder *e)
         floe_cpu_clear(e->cpu, e->apart, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     thin_originals(e);
-    assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.anchors);
+    assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.lattice[1]);
     set_anchors(e);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];

@@ -49,11 +49,21 @@ static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uin
     memcpy(n, c->step.coarse, sizeof c->step.coarse);
 }
 
-/* A level of four axes is two steps: the finer one has the last three. */
-void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
-                            floe_interp_plan *plan)
+static uint32_t never_of(const floe_interp_structure *s)
+{
+    uint32_t never = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        never |= (uint32_t)(s->start[a] == FLOE_INTERP_NEVER) << a;
+    return never;
+}
+
+/* A level of four axes is two steps: the finer one has the last three. Where axes are thinned to one point, the lattice that is left is
+ * thinned along those that never begin: codes of it take less than anchors. */
+static void add_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, uint64_t ends,
+                      floe_interp_plan *plan)
 {
     uint64_t n[FLOE_INTERP_RANK];
+    uint32_t never = never_of(s);
     memcpy(n, shape, sizeof n);
     memcpy(plan->shape, shape, sizeof plan->shape);
     plan->nsteps = 0;
@@ -62,10 +72,15 @@ void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_i
             break;
         uint32_t axis[FLOE_INTERP_RANK], naxes = 0;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            if (n[a] > FLOE_INTERP_ENDS && s->start[a] != FLOE_INTERP_NEVER && s->start[a] <= level)
+            if (n[a] > ends && shape[a] > FLOE_INTERP_ENDS && !(never >> a & 1) && s->start[a] <= level)
                 axis[naxes++] = a;
-        if (naxes == 0 && level >= FLOE_INTERP_NEVER)
-            break;
+        if (naxes == 0 && level >= FLOE_INTERP_NEVER) {
+            if (ends == FLOE_INTERP_ENDS)
+                break;
+            ends = FLOE_INTERP_ENDS;
+            never = 0;
+            level--;
+        }
         const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
         if (naxes)
             add_step(plan, s, level, axis + first, naxes - first, n);
@@ -74,11 +89,22 @@ void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_i
     }
 }
 
+void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+                            floe_interp_plan *plan)
+{
+    add_steps(shape, s, floe_interp_ends(shape, never_of(s)), plan);
+}
+
+static void lay_steps(floe_interp_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        floe_interp_coding_lay(&plan->steps[i]);
+}
+
 void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, floe_interp_plan *plan)
 {
     floe_interp_plan_steps(shape, s, plan);
-    for (uint32_t i = 0; i < plan->nsteps; i++)
-        floe_interp_coding_lay(&plan->steps[i]);
+    lay_steps(plan);
 }
 
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK])
@@ -118,14 +144,12 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
         if (i < 2)
             needs->lattice[i] = floe_max64(needs->lattice[i], points);
     }
-    if (plan->nsteps == 1) /* other axes never begin */
-        needs->anchors = floe_max64(needs->anchors, coarse);
     needs->coarse = floe_max64(needs->coarse, coarse);
     needs->records = floe_max64(needs->records, records);
     needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
 }
 
-/* Of all structures: some axes begin later than the others, or never. */
+/* Of all structures: some axes begin later than the others, or never; older writers thinned none to one point. */
 void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
 {
     floe_interp_plan plan;
@@ -142,15 +166,17 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
             }
             if (same)
                 continue;
-            floe_interp_plan_of(shape, &s, &plan);
-            add_needs(&plan, needs);
+            for (uint64_t ends = 1; ends <= FLOE_INTERP_ENDS; ends += FLOE_INTERP_ENDS - 1) {
+                add_steps(shape, &s, ends, &plan);
+                lay_steps(&plan);
+                add_needs(&plan, needs);
+            }
         }
     const uint64_t small =
         floe_min64(floe_interp_points(shape), 256); /* a field without steps is a lattice of its own */
     needs->coarse += small;
     for (int i = 0; i < 2; i++)
         needs->lattice[i] = floe_max64(needs->lattice[i], small);
-    needs->anchors = floe_max64(needs->anchors, needs->lattice[1]);
 }
 
 void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],

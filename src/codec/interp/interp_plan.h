@@ -14,8 +14,7 @@ enum {
     FLOE_INTERP_NEVER = 3, /* a start: the axis is frozen; 0, 1 or 2 is the first level at which it is interpolated */
     FLOE_INTERP_LEAST =
         2, /* steps, unless all axes end: with fewer, the anchors would be too large a part of the field */
-    FLOE_INTERP_CHECKED = 8, /* the largest log2 of the entropy chunks that one check covers */
-    FLOE_INTERP_ENDS = 4     /* the fewest points to which an axis is thinned */
+    FLOE_INTERP_CHECKED = 8 /* the largest log2 of the entropy chunks that one check covers */
 };
 
 /* What the tuner chooses for a field. Axes are those of the plan's shape. */
@@ -72,11 +71,11 @@ void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_i
 /* Sets the step's coarse lattice and the grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
 
-/* Sizes that no structure exceeds, provided that all axes which start late start at the same level. coarse, lattice, anchors: reals of
- * all coarse lattices, of the two largest, of the anchors. records: bytes for all steps, each rounded up to a multiple of 16; step_records:
+/* Sizes that no structure exceeds, provided that all axes which start late start at the same level. coarse, lattice: reals of all coarse
+ * lattices, of the two largest, the second of which holds a writer's anchors, too. records: bytes for all steps, each rounded up to a multiple of 16; step_records:
  * bytes for one step. */
 typedef struct floe_interp_needs {
-    uint64_t coarse, lattice[2], anchors, records, step_records, nsteps;
+    uint64_t coarse, lattice[2], records, step_records, nsteps;
 } floe_interp_needs;
 void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs);
 

@@ -126,11 +126,10 @@ static void add_step(floe_wavelet_plan *plan, const floe_wavelet_structure *s, c
 }
 
 /* A level of four axes is two steps: the finer one has the last three. */
-void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
-                          floe_wavelet_plan *plan)
+static void plan_make(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s, uint32_t left,
+                      uint64_t ends, floe_wavelet_plan *plan)
 {
     uint32_t axis[FLOE_INTERP_RANK], naxes, depth[FLOE_INTERP_RANK] = {0};
-    const uint32_t left = s->frozen | (s->packet ? 1u << floe_interp_slowest(shape) : 0);
     memcpy(plan->shape, shape, sizeof plan->shape);
     plan->bank = s->bank;
     plan->one_sided = s->one_sided;
@@ -142,7 +141,7 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
         const uint64_t *n = floe_wavelet_anchors(plan);
         naxes = 0;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            if (n[a] >= FLOE_WAVELET_ENDS && !(left >> a & 1))
+            if (n[a] > ends && shape[a] > FLOE_INTERP_ENDS && !(left >> a & 1))
                 axis[naxes++] = a;
         const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
         if (naxes)
@@ -151,6 +150,13 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
             add_step(plan, s, axis, first, depth);
     } while (naxes);
     plan->anchor_exponent = band_exponent(s, 0, depth);
+}
+
+void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
+                          floe_wavelet_plan *plan)
+{
+    const uint32_t left = s->frozen | (s->packet ? 1u << floe_interp_slowest(shape) : 0);
+    plan_make(shape, s, left, floe_interp_ends(shape, left), plan);
 }
 
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level)
@@ -190,11 +196,11 @@ static bool has_short(const uint64_t shape[FLOE_INTERP_RANK], uint32_t axes)
 {
     bool found = false;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        found = found || (axes >> a & 1 && shape[a] < FLOE_WAVELET_ENDS);
+        found = found || (axes >> a & 1 && shape[a] <= FLOE_INTERP_ENDS);
     return found;
 }
 
-/* Some axes have no steps; the packet's has none but its own. */
+/* Some axes have no steps; the packet's has none but its own. Older writers thinned no axis to one point. */
 void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
 {
     floe_wavelet_plan plan;
@@ -203,7 +209,9 @@ void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_
         const floe_wavelet_structure s = {.frozen = frozen};
         if (has_short(shape, frozen)) /* as without them */
             continue;
-        floe_wavelet_plan_of(shape, &s, &plan);
-        add_needs(&plan, needs);
+        for (uint64_t ends = 1; ends <= FLOE_INTERP_ENDS; ends += FLOE_INTERP_ENDS - 1) {
+            plan_make(shape, &s, frozen, ends, &plan);
+            add_needs(&plan, needs);
+        }
     }
 }

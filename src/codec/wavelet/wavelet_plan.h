@@ -12,7 +12,6 @@
 enum {
     FLOE_WAVELET_STEPS = 64,
     FLOE_WAVELET_PACKET = 7, /* the most levels along the slowest axis alone */
-    FLOE_WAVELET_ENDS = 5,   /* an axis of fewer points is not transformed */
     FLOE_WAVELET_CODE_MOST = 32767,
     FLOE_WAVELET_SHORTER = 4, /* the largest `shorter` of a step, without FLOE_WAVELET_TALL */
     FLOE_WAVELET_TALL = 8,    /* added to it up to version 3: entropy chunks have up to 64 rows of a plane */

@@ -118,7 +118,7 @@ static uint32_t find_rough(const floe_look *look, const uint64_t *bits)
         if (floe_look_reach(look->part[a])) {
             least = floe_min64(least, sum[a]);
             most = floe_max64(most, sum[a]);
-        } else if (look->part[a] >= FLOE_WAVELET_ENDS) {
+        } else if (look->part[a] > FLOE_INTERP_ENDS) {
             rough |= 1u << a;
         }
     }

@@ -81,6 +81,15 @@ bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint32_t turns,
     return n > 0 && n <= FLOE_INTERP_CELLS_MOST;
 }
 
+uint64_t floe_interp_ends(const uint64_t shape[FLOE_INTERP_RANK], uint32_t whole)
+{
+    const uint64_t few = floe_interp_points(shape) >> FLOE_INTERP_FEW;
+    uint64_t times = 1;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        times *= whole >> a & 1 || shape[a] <= FLOE_INTERP_ENDS ? shape[a] : 1;
+    return times < FLOE_INTERP_MANY || times * FLOE_INTERP_ENDS * FLOE_INTERP_ENDS <= few ? FLOE_INTERP_ENDS : 1;
+}
+
 floe_interp_view floe_interp_view_of(const floe_field *f, uint32_t turns)
 {
     floe_interp_view v = {.data = f->data};

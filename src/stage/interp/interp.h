@@ -16,6 +16,9 @@
 
 enum {
     FLOE_INTERP_CELLS_MOST = 1 << 30,
+    FLOE_INTERP_ENDS = 4,  /* an axis of so few points is left alone; others are thinned to so many, or to one */
+    FLOE_INTERP_MANY = 16, /* where a lattice is left with so many times its points, */
+    FLOE_INTERP_FEW = 14,  /* and with more than one of 2^FEW of all */
     /* Of a worker: classes of the largest tile with what is around it, rows rounded up to 8. */
     FLOE_INTERP_TILE_REALS = FLOE_INTERP_CLASSES * 4 * 4 * 11 * 520
 };
@@ -33,6 +36,8 @@ bool floe_interp_turns_read(const void *src, uint64_t nbytes, uint64_t at, uint3
 bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint64_t shape[FLOE_INTERP_RANK]);
 /* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
 void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t turns, uint32_t *axis);
+/* To how few points codecs thin an axis, if some (bit a: axis a) are not thinned. */
+uint64_t floe_interp_ends(const uint64_t shape[FLOE_INTERP_RANK], uint32_t whole);
 /* A field's strides by the axes of such a shape; those of axes of one point are 0. */
 floe_interp_view floe_interp_view_of(const floe_field *f, uint32_t turns);
 

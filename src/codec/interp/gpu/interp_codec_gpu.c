@@ -31,7 +31,6 @@ static void room_widen(floe_interp_gpu_room *room, const uint64_t *shape)
     most->coarse = floe_max64(most->coarse, needs.coarse);
     for (int i = 0; i < 2; i++)
         most->lattice[i] = floe_max64(most->lattice[i], needs.lattice[i]);
-    most->anchors = floe_max64(most->anchors, needs.anchors);
     most->records = floe_max64(most->records, needs.records);
     most->step_records = floe_max64(most->step_records, needs.step_records);
     most->nsteps = floe_max64(most->nsteps, needs.nsteps);

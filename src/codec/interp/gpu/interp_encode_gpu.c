@@ -50,7 +50,7 @@ floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *sta
     floe_codec_written_take(call, a);
     floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
     c->originals = floe_arena_take(a, r->needs.coarse, size);
-    c->anchors = floe_arena_take(a, r->needs.anchors, size);
+    c->anchors = floe_arena_take(a, r->needs.lattice[1], size);
     record->sizes = floe_arena_take(a, r->nchunks, sizeof *record->sizes);
     pack->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
     context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
