@@ -61,15 +61,16 @@ typedef struct cost {
     double off_db, least;
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
-enum { FEW_CELLS = 1 << 20 /* of a field that is soon coded by each codec */ };
+static const double few_bits = 0.2; /* of a value */
+enum { LARGE = 4000000 /* values of a field */ };
 
-/* Another codec is near whose sample takes up to so many times the bytes of the best: the field may take fewer by it. The fewer bytes, the
- * less a sample shows. */
-static double near_of(const floe_sample *sample, double nbytes)
+/* Another codec is near whose sample takes up to so many times the bytes, or bits of a value, of the best: the field may take fewer by it.
+ * The fewer there are, the less a sample shows. What estimates is to be fast: of large fields few bits alone are worth a second coding. */
+static double near_of(const floe_sample *s, double least)
 {
-    if (nbytes < 1024 || floe_extent_nelems(sample->header.rank, sample->header.shape) <= FEW_CELLS)
-        return 1e6;
-    return nbytes < 8192 ? 2 : nbytes < 65536 ? 1.5 : 1.25;
+    if (s->estimates)
+        return least < few_bits ? 3 : floe_extent_nelems(s->header.rank, s->header.shape) < LARGE ? 1.5 : 1;
+    return least < 1024 ? 1e6 : least < 8192 ? 2 : least < 65536 ? 1.5 : 1.25;
 }
 
 static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
@@ -151,6 +152,10 @@ floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, cons
     *codec = choice->codecs[0];
     if (searches ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS) {
         choice->n = 1;
+        return FLOE_OK;
+    }
+    if (sample->is_few) { /* which no sample decides; the last codec mostly takes the fewest bytes */
+        *codec = choice->codecs[choice->n - 1];
         return FLOE_OK;
     }
     if (h.mode == FLOE_BOUND_PSNR && sample->estimates) /* which are for one bound: that of the first codec */

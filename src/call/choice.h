@@ -20,6 +20,7 @@ typedef struct floe_sample {
     floe_header header; /* of the field */
     uint64_t box[FLOE_MAX_RANK], nboxes;
     bool estimates, widens; /* widens: there is room for the whole field */
+    bool is_few;            /* the field is soon coded by each codec: it is no sample, but for a ratio */
     floe_look look;         /* how places are looked at, and which of them have boxes: even ones until that is done */
     floe_look_boxes boxes;
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */

@@ -12,6 +12,7 @@ enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
+    FEW = 1 << 20,   /* values of a field that each codec codes */
     MOST = 1 << 20,  /* values of the sample */
     WHOLE = 1 << 23, /* of a field that it may become, though it be several chunks, or coded several times for a PSNR */
     /* of one that estimates */
@@ -75,20 +76,31 @@ static void look_set(floe_sample *s)
         s->boxes.place[b] = (uint16_t)(look->each * n + b);
 }
 
+/* Whether codec makes each of a few rows a chunk. */
+static bool rows_are_apart(const floe_header *h, floe_codec codec)
+{
+    const floe_codec_ops *ops = floe_codec_of(codec);
+    const bool empty = floe_extent_nelems(h->rank, h->shape) == 0;
+    const uint32_t n = ops->apart && !empty ? ops->apart(h->rank, h->shape) : 0;
+    return n && h->chunk[n - 1] == 1;
+}
+
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, const floe_field *here, bool one_chunk,
                            floe_error *err)
 {
     floe_sample s = {.cpu = cpu, .header = *header, .nboxes = 1, .whole = here, .err = err};
-    s.estimates = header->preset == FLOE_PRESET_BALANCED && header->mode != FLOE_BOUND_RATIO;
+    const bool searches = header->mode == FLOE_BOUND_RATIO;
     const uint64_t nelems = floe_extent_nelems(header->rank, header->shape);
+    if (rows_are_apart(header, header->codec)) /* their sample has another shape than the field */
+        s.whole = NULL;
+    s.is_few = !searches && nelems <= FEW;
+    s.estimates = header->preset == FLOE_PRESET_BALANCED && !searches && !s.is_few;
+    s.widens = !searches && (nelems <= WHOLE || (!s.estimates && one_chunk && header->mode != FLOE_BOUND_PSNR));
     memcpy(s.box, header->shape, sizeof s.box);
     if (s.estimates)
         small_boxes(&s, nelems);
-    else if (nelems > LEAST) {
+    else if (nelems > LEAST && !s.is_few)
         box_choose(&s, nelems);
-        s.widens =
-            header->mode != FLOE_BOUND_RATIO && (nelems <= WHOLE || (one_chunk && header->mode != FLOE_BOUND_PSNR));
-    }
     look_set(&s);
     return s;
 }
@@ -98,13 +110,14 @@ floe_sample floe_sample_whole(const floe_sample *s)
     floe_sample w = *s;
     memcpy(w.box, s->header.shape, sizeof w.box);
     w.nboxes = 1;
-    w.widens = false;
+    w.estimates = w.widens = false;
     look_set(&w);
     return w;
 }
 
 /* The sample as one field: its boxes along an axis of their own, where the codec predicts nothing along so short a one, else along the
- * slowest axis of the field. */
+ * slowest axis of the field. Rows that are chunks lie one behind another: one chunk of
+ * them would mostly be padding. */
 floe_header floe_sample_header(const floe_sample *s, floe_codec codec)
 {
     floe_header h = s->header;
@@ -112,27 +125,40 @@ floe_header floe_sample_header(const floe_sample *s, floe_codec codec)
     memcpy(h.shape + stack, s->box, h.rank * sizeof *h.shape);
     h.rank += stack;
     h.shape[0] = stack ? s->nboxes : s->nboxes * s->box[0];
+    if (rows_are_apart(&s->header, codec)) {
+        h.shape[0] = s->nboxes * floe_extent_nelems(h.rank, s->box);
+        h.rank = 1;
+    }
     memcpy(h.chunk, h.shape, sizeof h.chunk);
     h.codec = codec;
     h.nattrs = 0;
     return h;
 }
 
-floe_status floe_sample_add(floe_sample *s, floe_codec codec)
+static void add_estimate(floe_sample *s, floe_codec codec)
+{
+    const floe_codec_params params = floe_sample_params(s, codec);
+    const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
+    const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
+    s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
+}
+
+static floe_status add_coding(floe_sample *s, floe_codec codec)
 {
     const floe_header h = floe_sample_header(s, codec);
     floe_sizing sizing;
-    if (s->estimates) {
-        const floe_codec_params params = floe_sample_params(s, codec);
-        const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
-        const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
-        s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
-        if (h.mode != FLOE_BOUND_PSNR || codec != s->header.codec)
-            return FLOE_OK;
-    }
     FLOE_TRY(floe_sizing_of(s->cpu, &h, &sizing, s->err));
     s->coded_nbytes = floe_max64(s->coded_nbytes, floe_record_nbytes(sizing.payload_nbytes)); /* a GPU writes records */
     s->scratch_nbytes = sizing.codec_nbytes > s->scratch_nbytes ? sizing.codec_nbytes : s->scratch_nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_sample_add(floe_sample *s, floe_codec codec)
+{
+    if (s->estimates)
+        add_estimate(s, codec);
+    if (!s->estimates || (s->header.mode == FLOE_BOUND_PSNR && codec == s->header.codec))
+        FLOE_TRY(add_coding(s, codec));
     if (s->widens) {
         floe_sample all = floe_sample_whole(s);
         FLOE_TRY(floe_sample_add(&all, codec));
@@ -205,7 +231,7 @@ static floe_status boxes_read(const floe_sample *s)
 
 bool floe_sample_is_coded(const floe_sample *s) { return !s->estimates || s->header.mode == FLOE_BOUND_PSNR; }
 
-floe_status floe_sample_load(floe_sample *s) { return floe_sample_is_coded(s) ? boxes_read(s) : FLOE_OK; }
+floe_status floe_sample_load(floe_sample *s) { return floe_sample_is_coded(s) && !s->is_few ? boxes_read(s) : FLOE_OK; }
 
 floe_look floe_sample_look_at(const floe_sample *s, const floe_field *field)
 {

@@ -340,7 +340,8 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     floe_sample sample;
     FLOE_TRY(sample_load(&c, &choice, &sample));
     FLOE_TRY(floe_choice_by_sample(left, &sample, &values->range, &params->codec));
-    if (left->n == 1 || streams_are_trials(&c, left))
+    /* Trials of a small field are not in the destination: nothing behind its stream is written. */
+    if (left->n == 1 || (!sample.is_few && streams_are_trials(&c, left)))
         return FLOE_OK;
     FLOE_TRY(floe_choice_by_whole(left, &sample, &values->range, &params->codec));
     left->n = 1;

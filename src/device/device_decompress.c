@@ -353,7 +353,7 @@ static floe_status host_nbytes(floe_ctx *ctx, const floe_header *header, const f
 {
     const floe_sample sample = floe_sample_of(NULL, header, NULL, choice->one_chunk, NULL),
                       whole = floe_sample_whole(&sample);
-    const bool coded = (choice->n > 1 || header->mode == FLOE_BOUND_RATIO) && !sample.estimates;
+    const bool coded = (choice->n > 1 || header->mode == FLOE_BOUND_RATIO) && (!sample.estimates || sample.widens);
     const floe_header headers[] = {*header, floe_sample_header(&sample, header->codec),
                                    floe_sample_header(&whole, header->codec)};
     for (int i = 0; i < 1 + coded + (coded && sample.widens); i++) {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/bytes.h"
 #include "call/chunking.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "container/container.h"
@@ -69,10 +70,11 @@ static size_t estimates_nbytes(const floe_sample *s, const floe_choice *choice)
 size_t floe_device_sample_nbytes(floe_ctx *ctx, const floe_sample *s, const floe_choice *choice)
 {
     const floe_choice first = {1, false, {choice->codecs[0]}};
-    const floe_sample whole = s->widens ? floe_sample_whole(s) : *s;
-    const size_t nbytes = floe_sample_is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
-                 more = s->estimates ? estimates_nbytes(s, choice) : most_nbytes(ctx, &whole, choice);
-    return nbytes > more ? nbytes : more;
+    const floe_sample whole = floe_sample_whole(s);
+    const size_t coded = floe_sample_is_coded(s) ? most_nbytes(ctx, s, s->estimates ? &first : choice) : 0,
+                 estimated = s->estimates ? estimates_nbytes(s, choice) : 0,
+                 all = s->widens ? most_nbytes(ctx, &whole, choice) : 0;
+    return (size_t)floe_max64(floe_max64(coded, estimated), all);
 }
 
 /* A box of the field to device memory. */
