@@ -106,6 +106,7 @@ static void lift_in_place(study *s, const floe_interp_step *step, bool inverse)
     const floe_wavelet_bands b = {.cpu = &s->m->cpu,
                                   .ops = floe_wavelet_ops_of(FLOE_F32, s->m->cpu.isa),
                                   .plan = &s->plan,
+                                  .shape = s->plan.shape,
                                   .size = sizeof(float),
                                   .array = s->array[s->at],
                                   .lines = s->lines};

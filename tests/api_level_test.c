@@ -188,6 +188,21 @@ static void bytes_of_a_level_are_checked(void **unused)
     floe_ctx_free(&ctx);
 }
 
+enum { LARGE = 160 };
+
+/* A source of a large stream, which no one reads beyond its end, and a sink. */
+static floe_status read_large(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    memcpy(dst, (uint8_t *)user + offset, *got = nbytes);
+    return FLOE_OK;
+}
+
+static floe_status write_nowhere(void *user, const void *src, size_t nbytes)
+{
+    (void)user, (void)src, (void)nbytes;
+    return FLOE_OK;
+}
+
 /* A source, and a sink into `part`. */
 static floe_status read_stream(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
 {
@@ -202,6 +217,58 @@ static floe_status write_part(void *user, const void *src, size_t nbytes)
     memcpy((uint8_t *)part + *(size_t *)user, src, nbytes);
     *(size_t *)user += nbytes;
     return FLOE_OK;
+}
+
+/* The least limit, within a few percent, with which a level is decoded, from memory or from a source. */
+static uint64_t least_memory(const uint8_t *src, uint64_t nbytes, uint32_t level, bool by_source)
+{
+    const uint64_t side = ((LARGE - 1) >> level) + 1, n[] = {side, side, side};
+    const floe_stream_options options = {.size = sizeof options, .level = level};
+    const floe_source source = {(void *)src, read_large, nbytes, 1};
+    const floe_sink sink = {NULL, write_nowhere};
+    float *values = calloc(side * side * side, sizeof *values);
+    floe_field out = floe_field_of(values, FLOE_F32, 3, n);
+    floe_status status = FLOE_ERR_LIMIT;
+    uint64_t limit = 1 << 16;
+    for (; status == FLOE_ERR_LIMIT; limit += limit / 16) {
+        floe_ctx *ctx = NULL;
+        const floe_ctx_options o = {.size = sizeof o, .max_memory = limit, .threads = 1};
+        assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+        status = by_source ? floe_decompress_stream(ctx, &source, &sink, &options, NULL)
+                           : floe_decompress_with(ctx, src, nbytes, &options, &out);
+        floe_ctx_free(&ctx);
+    }
+    assert_int_equal(status, FLOE_OK);
+    free(values);
+    return limit;
+}
+
+/* Scratch is in proportion to the values of a level; of a file, so are the bytes that are held. */
+static void memory_of_a_level(void **unused)
+{
+    static const char *const texts[] = {"abs=1e-3 codec=interp", "abs=1e-3 codec=wavelet"};
+    const uint64_t n[] = {LARGE, LARGE, LARGE}, ncells = n[0] * n[1] * n[2];
+    float *values = calloc(ncells, sizeof *values);
+    uint8_t *src = malloc(ncells * sizeof *values);
+    const floe_field field = floe_field_of(values, FLOE_F32, 3, n);
+    (void)unused;
+    for (uint64_t i = 0; i < ncells; i++)
+        values[i] = cosf(0.05f * (float)(i % LARGE)) * sinf(0.03f * (float)(i / LARGE % LARGE)) +
+                    (float)(i * 7919 % 13) * 0.01f; /* which takes bytes, of the finest level most */
+    for (int t = 0; t < 2; t++) {
+        floe_ctx *ctx = NULL;
+        floe_params params;
+        uint64_t nbytes;
+        assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+        assert_int_equal(floe_params_parse(&params, texts[t], NULL), FLOE_OK);
+        assert_int_equal(floe_compress(ctx, &field, &params, src, ncells * sizeof *values, &nbytes), FLOE_OK);
+        floe_ctx_free(&ctx);
+        for (int by_source = 0; by_source < 2; by_source++)
+            assert_true(10 * least_memory(src, nbytes, 3, by_source) < least_memory(src, nbytes, 0, by_source));
+        assert_true(least_memory(src, nbytes, 3, true) < nbytes);
+    }
+    free(values);
+    free(src);
 }
 
 /* A stream that is cut behind the bytes that a level is reported to take has that level, however few these are. */
@@ -371,6 +438,7 @@ int main(void)
                                        cmocka_unit_test(boxes_of_levels),
                                        cmocka_unit_test(means),
                                        cmocka_unit_test(bytes_of_a_level_are_checked),
+                                       cmocka_unit_test(memory_of_a_level),
                                        cmocka_unit_test(cut_behind_a_level),
                                        cmocka_unit_test(missing_within_a_chunk),
                                        cmocka_unit_test(cut_within_a_chunk),

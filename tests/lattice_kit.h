@@ -244,9 +244,6 @@ static inline floe_status decode_call(floe_chunk_decode *call, const floe_codec_
                                       uint64_t nbytes)
 {
     const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
-    kit_block *scratch =
-        kit_scratch(floe_codec_of(p->codec)->decode_workspace(&cpu, p->dtype, call->rank, call->extent));
-    floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
     uint8_t *exact = malloc(nbytes);
     memcpy(exact, src, nbytes);
     call->cpu = &cpu;
@@ -254,8 +251,14 @@ static inline floe_status decode_call(floe_chunk_decode *call, const floe_codec_
     call->dtype = p->dtype;
     call->src = exact;
     call->nbytes = nbytes;
+    const size_t least = floe_codec_of(p->codec)->decode_scratch(call);
+    kit_block *scratch = kit_scratch(least);
+    floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
     call->scratch = &arena;
     const floe_status status = floe_codec_of(p->codec)->decode(call, NULL);
+    assert_true(kit_block_intact(scratch));
+    assert_true(status != FLOE_OK ||
+                least <= floe_codec_of(p->codec)->decode_workspace(&cpu, p->dtype, call->rank, call->extent));
     free(exact);
     return status;
 }

@@ -59,6 +59,7 @@ static inline void kit_run(const kit_place *w, const kit_step *s)
     const floe_wavelet_bands b = {.cpu = &cpu,
                                   .ops = floe_wavelet_ops_of(dtype, FLOE_ISA_PLAIN),
                                   .plan = plan,
+                                  .shape = plan->shape,
                                   .size = floe_dtype_size(dtype),
                                   .array = host,
                                   .lines = lines};

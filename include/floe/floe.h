@@ -199,8 +199,9 @@ floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbyt
 
 /* A preview -> out, whose shape is ceil(n / 2^level) of the stream's. Codec interp: every 2^level-th value of each axis, bit for bit as
  * floe_decompress gives it. Codec wavelet: means; fill and NaN are filled smoothly, and of pwrel signs are left out. Both keep values
- * coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). The checksum of a chunk is checked only
- * where all of it is read; parts of a level have checks of their own, in chunks of interp and wavelet since version 3. UNSUPPORTED above
+ * coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). Scratch is in proportion to the values of the
+ * level (docs/api.md, memory). The checksum of a chunk is checked only where all of it is read; parts of a level have checks of their own,
+ * in chunks of interp and wavelet since version 3. UNSUPPORTED above
  * floe_info.levels. */
 floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, floe_field *out);
 

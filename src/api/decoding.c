@@ -19,6 +19,7 @@ floe_status floe_decoding_box(floe_ctx *ctx, floe_decoding *d)
     const floe_header *h = &d->stream.header;
     FLOE_TRY(floe_box_check(h, o->lo, o->hi, d->lo, d->hi, &ctx->err));
     FLOE_TRY(floe_stream_at_level(ctx, &d->stream, o->level));
+    d->stream.part = o->level || o->lo;
     d->progress = (floe_progress){o->progress, o->progress_user, 0, floe_dtype_size(h->dtype)};
     for (uint32_t i = 0; i < h->rank; i++) {
         d->lo[i] = floe_ceil_div(d->lo[i], (uint64_t)1 << o->level);

@@ -134,6 +134,7 @@ static floe_status device_by_cpu(floe_ctx *ctx, const decompress_call *call)
     const floe_header *h = &d.stream.header;
     const uint64_t nelems = floe_extent_nelems(h->rank, h->chunk);
     d.stream.by_cpu = true;
+    floe_decoding_spread(ctx, &d, 1, FLOE_ONE_CHUNK);
     floe_stream_take(&d.stream, &plan);
     floe_arena_take(&plan, nelems, floe_dtype_size(h->dtype));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
@@ -190,6 +191,8 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
         floe_decoding_spread(ctx, &d, UINT64_MAX, width);
         floe_stream_take(&d.stream, &plan);
     } while (floe_lanes_narrow(ctx, &plan, &width));
+    if (d.stream.exact)
+        floe_ctx_trim(ctx, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&d.stream, &arena);
     assert(!arena.overflow);

@@ -59,6 +59,8 @@ static floe_status scratch_get(floe_ctx *ctx, decompression *d)
         floe_decoding_spread(ctx, &d->all, slab.nchunks, width);
         take_all(d, &plan);
     } while (floe_lanes_narrow(ctx, &plan, &width));
+    if (d->all.stream.exact)
+        floe_ctx_trim(ctx, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(d, &arena);
     assert(!arena.overflow);

@@ -108,6 +108,12 @@ floe_status floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+static void extra_release(floe_ctx *ctx, floe_extra which)
+{
+    floe_ctx_release(ctx, ctx->extra_nbytes[which], &ctx->extra[which]);
+    ctx->extra_nbytes[which] = 0;
+}
+
 typedef struct running {
     floe_ctx *ctx;
     floe_call_fn body;
@@ -140,6 +146,8 @@ floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call)
     ctx->stats = (floe_stats){.max_error = NAN, .max_pw_error = NAN};
     running r = {ctx, body, call, FLOE_OK};
     floe_cpu_parallel(&ctx->cpu, 1, run, &r);
+    for (floe_extra e = 0; e < FLOE_EXTRAS; e++)
+        extra_release(ctx, e);
     ctx->at_work = false;
     if (r.status != FLOE_OK && ctx->err.message[0] == '\0')
         floe_fail(&ctx->err, r.status, "%s", floe_status_text(r.status));
@@ -224,5 +232,61 @@ floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena
         FLOE_TRY(workspace_grow(ctx, needed));
     }
     *arena = floe_arena_of(ctx->workspace, ctx->workspace_nbytes);
+    ctx->workspace_used = needed;
+    return FLOE_OK;
+}
+
+void floe_ctx_trim(floe_ctx *ctx, const floe_arena *plan)
+{
+    if (!ctx->max_memory || ctx->caller_owns || plan->used >= ctx->workspace_nbytes)
+        return;
+    free(ctx->workspace);
+    ctx->workspace = NULL;
+    ctx->workspace_nbytes = ctx->workspace_used = 0;
+}
+
+/* ---- scratch on the way -------------------------------------------------------------------------------------------- */
+
+static size_t workspace_left(const floe_ctx *ctx) { return ctx->workspace_nbytes - ctx->workspace_used; }
+
+bool floe_ctx_scratch_fits(const floe_ctx *ctx, size_t nbytes)
+{
+    const uint64_t others = ctx->workspace_nbytes + ctx->held_nbytes - ctx->extra_nbytes[FLOE_EXTRA_SCRATCH];
+    if (nbytes <= workspace_left(ctx))
+        return true;
+    return !ctx->caller_owns &&
+           (!ctx->max_memory || (others < ctx->max_memory && nbytes + FLOE_ARENA_ALIGN <= ctx->max_memory - others));
+}
+
+floe_status floe_ctx_scratch(floe_ctx *ctx, size_t nbytes, floe_arena *arena)
+{
+    const floe_extra which = FLOE_EXTRA_SCRATCH;
+    *arena = floe_arena_of((uint8_t *)ctx->workspace + ctx->workspace_used, workspace_left(ctx));
+    if (nbytes <= workspace_left(ctx))
+        return FLOE_OK;
+    FLOE_CHECK(&ctx->err, !ctx->caller_owns, FLOE_ERR_MEMORY, "the workspace has %zu bytes, %zu are needed",
+               ctx->workspace_nbytes, ctx->workspace_used + nbytes);
+    if (nbytes > ctx->extra_nbytes[which]) {
+        extra_release(ctx, which);
+        if (ctx->max_memory && nbytes > floe_ctx_left(ctx))
+            pipeline_free(ctx);
+        FLOE_TRY(floe_ctx_hold(ctx, nbytes + FLOE_ARENA_ALIGN, &ctx->extra[which]));
+        ctx->extra_nbytes[which] = nbytes + FLOE_ARENA_ALIGN;
+    }
+    const uintptr_t at = (uintptr_t)ctx->extra[which], end = at + ctx->extra_nbytes[which];
+    const uintptr_t aligned = (at + FLOE_ARENA_ALIGN - 1) & ~(uintptr_t)(FLOE_ARENA_ALIGN - 1);
+    *arena = floe_arena_of((void *)aligned, (size_t)(end - aligned));
+    return FLOE_OK;
+}
+
+floe_status floe_ctx_record(floe_ctx *ctx, uint64_t nbytes, uint64_t keep, void **block)
+{
+    const floe_extra which = FLOE_EXTRA_RECORD;
+    void *larger;
+    FLOE_TRY(floe_ctx_hold(ctx, nbytes, &larger));
+    memcpy(larger, *block, (size_t)keep);
+    extra_release(ctx, which);
+    ctx->extra_nbytes[which] = nbytes;
+    *block = ctx->extra[which] = larger;
     return FLOE_OK;
 }

@@ -11,6 +11,9 @@
 #include "backend/cuda.h"
 #include "base/arena.h"
 
+/* What a call needs besides the workspace, as it shows only on the way. */
+typedef enum floe_extra { FLOE_EXTRA_SCRATCH, FLOE_EXTRA_RECORD, FLOE_EXTRAS } floe_extra;
+
 struct floe_ctx {
     floe_cpu cpu;
     floe_backend backend; /* as requested */
@@ -23,10 +26,12 @@ struct floe_ctx {
     uint64_t max_elems, max_memory; /* 0: no limit */
     bool caller_owns;               /* workspace is the caller's: never allocate */
     void *workspace;
-    size_t workspace_nbytes;
-    uint64_t pinned_nbytes; /* of the pipeline: host memory besides the workspace */
-    uint64_t held_nbytes;   /* of calls, until they return (floe_ctx_hold) */
-    bool at_work;           /* a call is running, whose scratch no other one may take */
+    size_t workspace_nbytes, workspace_used; /* used: by the plan of this call */
+    void *extra[FLOE_EXTRAS];
+    uint64_t extra_nbytes[FLOE_EXTRAS]; /* parts of held_nbytes */
+    uint64_t pinned_nbytes;             /* of the pipeline: host memory besides the workspace */
+    uint64_t held_nbytes;               /* of calls, until they return (floe_ctx_hold) */
+    bool at_work;                       /* a call is running, whose scratch no other one may take */
     floe_stats stats;
     floe_error err;
 };
@@ -42,6 +47,14 @@ floe_status floe_ctx_cuda(floe_ctx *ctx);
 /* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
  * caller's workspace is too small; LIMIT when max_memory is. */
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
+/* Scratch of so many bytes besides that, until the call returns or requests it again: what the workspace has left, or a block of its
+ * own, which the workspace of a caller cannot have. Fails as floe_ctx_workspace; nothing may be under way on a GPU. */
+floe_status floe_ctx_scratch(floe_ctx *ctx, size_t nbytes, floe_arena *arena);
+bool floe_ctx_scratch_fits(const floe_ctx *ctx, size_t nbytes);
+/* A block of so many bytes until the call returns or requests it again; its first `keep` bytes are those of *block, which it replaces. */
+floe_status floe_ctx_record(floe_ctx *ctx, uint64_t nbytes, uint64_t keep, void **block);
+/* Under a limit gives back what an earlier call has got beyond the plan, so that there is more for floe_ctx_scratch. */
+void floe_ctx_trim(floe_ctx *ctx, const floe_arena *plan);
 /* Whether that much can be had, as far as limits and the caller's workspace say. */
 bool floe_ctx_fits(const floe_ctx *ctx, const floe_arena *plan);
 /* Counts pinned memory that is to grow from old_nbytes to nbytes. LIMIT: max_memory does not allow that. */

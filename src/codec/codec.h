@@ -60,7 +60,7 @@ typedef struct floe_chunk_decode {
     uint64_t nbytes;
     const uint64_t *lo, *hi;
     const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
-    floe_arena *scratch;   /* of the codec's decode_workspace */
+    floe_arena *scratch;   /* of the codec's decode_workspace, or decode_scratch */
     uint32_t level;
     /* Bytes that may be damaged, or lack the last ones: called in the end for each box, as lo and hi, whose values are lost, so that the
      * others are good. CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
@@ -108,6 +108,9 @@ typedef struct floe_codec_ops {
     /* Scratch for encoding or decoding; 0 on overflow. Decoding alone: a small multiple of the least, and what threads take. */
     size_t (*workspace)(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
     size_t (*decode_workspace)(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+    /* The scratch that decoding c takes, by its first bytes; 0: none, or decoding fails before. lo, hi and out are not looked at. NULL: that of
+     * the whole chunk. */
+    size_t (*decode_scratch)(const floe_chunk_decode *c);
     /* Codecs with levels: of c->nbytes bytes of a chunk c->level takes the first *nbytes. Of src only `have` are there: more are needed
      * to know where *nbytes is above that. NULL: no levels. */
     floe_status (*level_nbytes)(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);

@@ -14,190 +14,6 @@
 
 typedef unsigned long long ull;
 
-bool floe_status_is_damage(floe_status status) { return status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM; }
-
-/* ---- opening ----------------------------------------------------------------------------------------------------- */
-
-static floe_status chunks_fit(const floe_stream *s, floe_error *err)
-{
-    FLOE_CHECK(err, s->sizing.stream_nbytes <= s->nbytes, FLOE_ERR_FORMAT,
-               "the stream is cut short: its %llu chunks take %llu bytes at least, it has %llu", (ull)s->nchunks,
-               (ull)s->sizing.stream_nbytes, (ull)s->nbytes);
-    return FLOE_OK;
-}
-
-/* Salvaging expects that most chunks are lost, but not more than there are bytes: then nothing shows that they ever were. */
-static floe_status salvage_check(const floe_stream *s, floe_error *err)
-{
-    FLOE_CHECK(err, s->nchunks <= s->nbytes, FLOE_ERR_FORMAT,
-               "the stream is cut short: its %llu bytes cannot hold %llu chunks", (ull)s->nbytes, (ull)s->nchunks);
-    return FLOE_OK;
-}
-
-/* Limits, and that a stream which is whole has room for what its header holds, come before anything is allocated for that. */
-static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
-{
-    uint64_t nelems = floe_extent_nelems(s->header.rank, s->header.shape);
-    s->nchunks = floe_grid_nchunks(&s->header);
-    FLOE_CHECK(&ctx->err, !ctx->max_elems || nelems <= ctx->max_elems, FLOE_ERR_LIMIT,
-               "the stream holds %llu elements, the limit is %llu", (ull)nelems, (ull)ctx->max_elems);
-    const floe_status sized = floe_sizing_of_stream(&ctx->cpu, &s->header, s->header_nbytes, &s->sizing, &ctx->err);
-    if (!s->salvages && s->nbytes != UINT64_MAX)
-        FLOE_TRY(chunks_fit(s, &ctx->err));
-    FLOE_TRY(sized);
-    if (s->salvages)
-        FLOE_TRY(salvage_check(s, &ctx->err));
-    s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, 1, FLOE_ONE_CHUNK);
-    s->payload_most = s->sizing.payload_nbytes;
-    s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
-    memcpy(s->shape, s->header.shape, sizeof s->shape);
-    memcpy(s->chunk, s->header.chunk, sizeof s->chunk);
-    ctx->stats.nelems = nelems;
-    ctx->stats.raw_nbytes = nelems * floe_dtype_size(s->header.dtype);
-    ctx->stats.stream_nbytes = s->nbytes == UINT64_MAX ? 0 : s->nbytes;
-    ctx->stats.nchunks = s->nchunks;
-    return FLOE_OK;
-}
-
-floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *s, uint32_t level)
-{
-    floe_header *h = &s->header;
-    const uint32_t most = floe_levels_of(h);
-    if (level == 0)
-        return FLOE_OK;
-    FLOE_CHECK(&ctx->err, floe_codec_of(h->codec)->level_nbytes, FLOE_ERR_UNSUPPORTED,
-               "a stream of codec %s has no levels: those of codecs interp and wavelet have",
-               floe_codec_name(h->codec));
-    FLOE_CHECK(&ctx->err, level <= most, FLOE_ERR_UNSUPPORTED,
-               "level %u: the stream has levels 0 to %u, by its shape and where its chunks begin", level, most);
-    for (uint32_t i = 0; i < h->rank; i++) {
-        h->shape[i] = floe_ceil_div(h->shape[i], (uint64_t)1 << level);
-        h->chunk[i] = floe_ceil_div(h->chunk[i], (uint64_t)1 << level);
-    }
-    s->level = level;
-    s->by_cpu = true;
-    ctx->stats.nelems = floe_extent_nelems(h->rank, h->shape);
-    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(h->dtype);
-    return FLOE_OK;
-}
-
-static floe_status index_overlaps(floe_error *err)
-{
-    return floe_fail(err, FLOE_ERR_FORMAT, "the index overlaps the header");
-}
-
-static floe_status memory_index(floe_ctx *ctx, floe_stream *s)
-{
-    uint64_t index_offset;
-    const size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, s->nbytes - s->header_nbytes);
-    FLOE_TRY(floe_footer_read(s->memory + s->nbytes - tail, tail, s->nbytes, s->nchunks, &index_offset, &ctx->err));
-    if (index_offset < s->header_nbytes)
-        return index_overlaps(&ctx->err);
-    const uint8_t *index = s->memory + index_offset;
-    FLOE_TRY(floe_index_check(index, (size_t)(s->nbytes - index_offset), s->nchunks, s->header_nbytes, index_offset,
-                              &ctx->err));
-    s->index = index;
-    return FLOE_OK;
-}
-
-floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, bool salvage, floe_stream *s)
-{
-    *s = (floe_stream){.memory = src, .nbytes = nbytes, .salvages = salvage};
-    FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
-    FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
-    FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
-    FLOE_TRY(header_accept(ctx, s));
-    s->reader.offset = s->header_nbytes;
-    const floe_status status = memory_index(ctx, s);
-    return salvage ? FLOE_OK : status;
-}
-
-/* Most headers are read at once, where a source can go back. */
-floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool salvage, floe_stream *s)
-{
-    uint8_t start[1024], *bytes = start;
-    const size_t first = source->seekable ? sizeof start : FLOE_HEADER_MIN_NBYTES;
-    size_t got, more = 0;
-    floe_arena plan = floe_arena_plan(), arena;
-    *s = (floe_stream){
-        .source = source, .nbytes = source->nbytes_total, .reader = {.source = source}, .salvages = salvage};
-    FLOE_TRY(floe_source_read(source, 0, start, first, &got, &ctx->err));
-    FLOE_TRY(floe_header_peek(start, got, &s->header_nbytes, &ctx->err));
-    if (s->header_nbytes > sizeof start) {
-        floe_arena_take(&plan, s->header_nbytes, 1);
-        FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-        bytes = floe_arena_take(&arena, s->header_nbytes, 1);
-        memcpy(bytes, start, got);
-    }
-    if (s->header_nbytes > got)
-        FLOE_TRY(floe_source_read(source, got, bytes + got, s->header_nbytes - got, &more, &ctx->err));
-    FLOE_TRY(floe_header_read(bytes, got + more, &s->header, &ctx->err));
-    s->reader.offset = s->header_nbytes;
-    FLOE_TRY(header_accept(ctx, s));
-    s->needs_index = floe_stream_index_nbytes(s) != 0;
-    return FLOE_OK;
-}
-
-/* A stream with too little room for its index: what a reader of its last bytes finds. */
-static floe_status index_lacks(const floe_stream *s, floe_error *err)
-{
-    uint8_t tail[FLOE_FOOTER_NBYTES];
-    uint64_t index_offset;
-    size_t n = (size_t)floe_min64(sizeof tail, s->nbytes - s->header_nbytes), got;
-    FLOE_TRY(floe_source_read(s->source, s->nbytes - n, tail, n, &got, err));
-    FLOE_TRY(floe_footer_read(tail, got, s->nbytes, s->nchunks, &index_offset, err));
-    return index_overlaps(err);
-}
-
-floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device, bool salvage,
-                                 floe_device_source *source, floe_stream *s)
-{
-    if (!on_device && !salvage)
-        return floe_stream_of_memory(ctx, src, nbytes, false, s);
-    FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
-    floe_device_source_init(source, on_device ? &ctx->cuda : NULL, src, nbytes);
-    FLOE_TRY(floe_stream_of_source(ctx, &source->source, salvage, s));
-    return salvage || s->needs_index ? FLOE_OK : index_lacks(s, &ctx->err);
-}
-
-uint64_t floe_stream_index_nbytes(const floe_stream *s)
-{
-    uint64_t nbytes = floe_index_nbytes(s->nchunks);
-    bool found = s->source->seekable && s->nbytes != UINT64_MAX;
-    return found && s->header_nbytes <= s->nbytes && nbytes <= s->nbytes - s->header_nbytes ? nbytes : 0;
-}
-
-floe_status floe_stream_index_load(floe_stream *s, uint8_t *space, floe_error *err)
-{
-    uint64_t nbytes = floe_stream_index_nbytes(s), index_offset;
-    size_t got;
-    FLOE_TRY(floe_source_read(s->source, s->nbytes - nbytes, space, (size_t)nbytes, &got, err));
-    FLOE_CHECK(err, got == nbytes, FLOE_ERR_FORMAT, "the stream is cut short: it has fewer than %llu bytes",
-               (ull)s->nbytes);
-    FLOE_TRY(floe_footer_read(space + nbytes - FLOE_FOOTER_NBYTES, FLOE_FOOTER_NBYTES, s->nbytes, s->nchunks,
-                              &index_offset, err));
-    FLOE_TRY(floe_index_check(space, (size_t)(nbytes - FLOE_FOOTER_NBYTES), s->nchunks, s->header_nbytes, index_offset,
-                              err));
-    s->index = space;
-    return FLOE_OK;
-}
-
-floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status)
-{
-    const floe_error why = ctx->err;
-    floe_arena plan = floe_arena_plan(), arena;
-    if (!s->needs_index || s->salvages)
-        return status;
-    floe_arena_take(&plan, floe_stream_index_nbytes(s), 1);
-    floe_status result = floe_ctx_workspace(ctx, &plan, &arena);
-    if (result == FLOE_OK)
-        result = floe_stream_index_load(s, arena.base, &ctx->err);
-    if (floe_status_is_damage(result))
-        return result;
-    ctx->err = why;
-    return status;
-}
-
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 static floe_chunk_decode chunk_call(const floe_stream *s, const uint64_t *extent, const uint8_t *payload,
@@ -236,23 +52,36 @@ static floe_status find_need(const floe_stream *s, fetched *f, floe_error *err)
 
 enum { PIECE_NBYTES = 1 << 16 /* of a chunk, read at once where its level does not show yet how much it takes */ };
 
+/* Bytes of the record at `offset`, of which *have are there. */
+static floe_status fetch_up_to(floe_ctx *ctx, floe_stream *s, uint64_t offset, uint64_t to, uint64_t *have,
+                               floe_error *err)
+{
+    size_t got = 0;
+    void *record = s->record;
+    if (!s->memory && to > s->record_nbytes) {
+        FLOE_TRY(floe_ctx_record(ctx, to, *have, &record));
+        s->record = record;
+        s->record_nbytes = to;
+    }
+    if (*have < to)
+        FLOE_TRY(floe_source_read(s->source, offset + *have, s->record + *have, (size_t)(to - *have), &got, err));
+    *have += got;
+    FLOE_CHECK(err, *have >= to, FLOE_ERR_FORMAT, "the stream ends within it");
+    return FLOE_OK;
+}
+
 /* By the index; the index has been checked to stay within the stream. Of a source all is read, or as far as the level needs. */
-static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, floe_error *err)
+static floe_status fetch_indexed(floe_ctx *ctx, floe_stream *s, uint64_t chunk, fetched *f, floe_error *err)
 {
     floe_index_entry entry;
     floe_index_entry_read(s->index, chunk, &entry);
     FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
                "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
-    uint8_t *const space = s->record;
-    const uint8_t *record = s->memory ? s->memory + entry.offset : space;
     const uint64_t all = floe_record_nbytes(entry.record.nbytes);
     uint64_t have = s->memory ? all : 0, to = s->level ? floe_min64(all, PIECE_NBYTES) : all;
     do {
-        size_t got = 0;
-        if (have < to)
-            FLOE_TRY(floe_source_read(s->source, entry.offset + have, space + have, (size_t)(to - have), &got, err));
-        have += got;
-        FLOE_CHECK(err, have >= to, FLOE_ERR_FORMAT, "the stream ends within it");
+        FLOE_TRY(fetch_up_to(ctx, s, entry.offset, to, &have, err));
+        const uint8_t *record = s->memory ? s->memory + entry.offset : s->record;
         FLOE_TRY(floe_record_head_read(record, (size_t)have, &f->head, err));
         FLOE_CHECK(err,
                    f->head.chunk == chunk && f->head.nbytes == entry.record.nbytes &&
@@ -318,7 +147,7 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, f
 
 /* A chunk's payload with its padding, not checked yet; valid until the next call. Read forward: in growing order only, and
  * with salvage heads that are damaged are searched past. */
-static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
+static floe_status fetch(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
     floe_header all = s->header;
     memcpy(all.shape, s->shape, sizeof s->shape);
@@ -327,13 +156,13 @@ static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, fetched *
     floe_grid_box(&all, chunk, f->at, f->extent);
     if (s->memory && !s->index)
         return fetch_next(s, f, err);
-    return s->index ? fetch_indexed(s, chunk, f, err) : fetch_forward(s, chunk, salvage, f, err);
+    return s->index ? fetch_indexed(ctx, s, chunk, f, err) : fetch_forward(s, chunk, salvage, f, err);
 }
 
 floe_status floe_stream_record_nbytes(floe_stream *s, uint64_t chunk, uint64_t *nbytes, floe_error *err)
 {
     fetched f;
-    FLOE_TRY(fetch(s, chunk, false, &f, err));
+    FLOE_TRY(fetch(NULL, s, chunk, false, &f, err));
     *nbytes = f.need < f.head.nbytes ? FLOE_RECORD_HEAD_NBYTES + f.need : floe_record_nbytes(f.need);
     return FLOE_OK;
 }
@@ -342,7 +171,7 @@ floe_status floe_stream_chunk(floe_stream *s, uint64_t chunk, uint64_t *extent, 
                               floe_error *err)
 {
     fetched f;
-    FLOE_TRY(fetch(s, chunk, false, &f, err));
+    FLOE_TRY(fetch(NULL, s, chunk, false, &f, err));
     memcpy(extent, f.extent, s->header.rank * sizeof *extent);
     *call = chunk_call(s, extent, f.payload, f.head.nbytes);
     return FLOE_OK;
@@ -379,7 +208,12 @@ typedef struct floe_batch_chunk {
     floe_error err;
 } batch_chunk;
 
-static size_t record_space(const floe_stream *s) { return (size_t)floe_record_nbytes(s->sizing.payload_nbytes); }
+/* Where only the first bytes of a chunk are read, its space grows. */
+static size_t record_space(const floe_stream *s)
+{
+    const size_t all = (size_t)floe_record_nbytes(s->sizing.payload_nbytes);
+    return s->first_bytes && all > PIECE_NBYTES ? PIECE_NBYTES : all;
+}
 
 void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks, floe_width width)
 {
@@ -388,6 +222,11 @@ void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks, floe_wi
     if (width == FLOE_MANY_CHUNKS && (!indexed || s->salvages || by_gpu))
         width = FLOE_ONE_CHUNK;
     s->lanes = floe_lanes_of(&ctx->cpu, &s->sizing, nchunks, width);
+    const bool limited = ctx->caller_owns || ctx->max_memory;
+    s->exact = s->part && floe_codec_of(s->header.codec)->decode_scratch && !by_gpu && !(s->lanes.n > 1 && limited);
+    s->first_bytes = s->level && s->lanes.n == 1 && indexed && !s->salvages && !ctx->caller_owns;
+    if (s->exact)
+        s->lanes.nbytes = 0;
 }
 
 void floe_stream_take(floe_stream *s, floe_arena *arena)
@@ -400,6 +239,7 @@ void floe_stream_take(floe_stream *s, floe_arena *arena)
         s->index_space = floe_arena_take(arena, floe_stream_index_nbytes(s), 1);
     s->records = floe_arena_take(arena, s->lanes.batch, record_space(s));
     s->record = s->records;
+    s->record_nbytes = record_space(s);
     s->reader.bytes = floe_arena_take(arena, FLOE_FORWARD_NBYTES, 1);
 }
 
@@ -433,6 +273,26 @@ static void part_lost(void *user, const uint64_t *lo, const uint64_t *hi)
     l->salvage->lost(l->salvage->user, l->chunk, from, to);
 }
 
+/* Scratch for the part of a chunk. */
+static size_t exact_nbytes(const floe_stream *s, const floe_cpu *cpu, const fetched *f)
+{
+    floe_chunk_decode call = chunk_call(s, f->extent, f->payload, f->need);
+    call.cpu = cpu;
+    return floe_codec_of(s->header.codec)->decode_scratch(&call);
+}
+
+/* For a chunk by itself: for one thread where there is not enough for all. */
+static floe_status scratch_of(floe_ctx *ctx, const floe_stream *s, const fetched *f, floe_cpu *cpu, floe_arena *scratch)
+{
+    *cpu = s->lanes.cpu;
+    *scratch = floe_arena_of(s->lanes.scratch, s->lanes.nbytes);
+    if (!s->exact)
+        return FLOE_OK;
+    if (!ctx->caller_owns && !floe_ctx_scratch_fits(ctx, exact_nbytes(s, cpu, f)))
+        cpu->threads = 1;
+    return floe_ctx_scratch(ctx, exact_nbytes(s, cpu, f), scratch);
+}
+
 /* The part's cells relative to its chunk, by the CPU. lost: what to do with damage, or NULL. */
 static floe_status decode_here(const floe_cpu *cpu, floe_arena *scratch, const floe_stream *s, const chunk_part *p,
                                const fetched *f, losing *lost, floe_error *err)
@@ -458,7 +318,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
                                   floe_error *err)
 {
     fetched f;
-    FLOE_TRY(fetch(s, chunk, salvage, &f, err));
+    FLOE_TRY(fetch(ctx, s, chunk, salvage, &f, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu && f.need == f.head.nbytes) {
@@ -468,18 +328,18 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
             return status;
     }
 #endif
-    (void)ctx;
     /* The first bytes of a chunk have no checksum: they are checked by its codec, as far as that goes. */
     const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
     if (salvage && !s->index && status != FLOE_OK) /* the same */
         floe_forward_back(&s->reader, f.offset);
     const bool looks = salvage && floe_codec_of(s->header.codec)->finds_damage;
     losing lost = {salvage, s, &p, chunk};
-    floe_arena scratch = floe_arena_of(s->lanes.scratch, s->lanes.nbytes);
-    if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
-        return decode_here(&s->lanes.cpu, &scratch, s, &p, &f, &lost, err);
-    FLOE_TRY(status);
-    return decode_here(&s->lanes.cpu, &scratch, s, &p, &f, NULL, err);
+    const bool partly = looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes);
+    floe_cpu cpu;
+    floe_arena scratch;
+    FLOE_TRY(partly ? FLOE_OK : status);
+    FLOE_TRY(scratch_of(ctx, s, &f, &cpu, &scratch));
+    return decode_here(&cpu, &scratch, s, &p, &f, partly ? &lost : NULL, err);
 }
 
 /* A failure's message names chunk and box. */
@@ -517,10 +377,29 @@ static void batch_decode(void *arg, uint64_t i, const floe_cpu *cpu, floe_arena 
         k->err.status = decode_here(cpu, scratch, s, &k->p, &k->f, NULL, &k->err);
 }
 
+/* Of each lane the most that a chunk of the batch needs. */
+static floe_status lanes_scratch(floe_ctx *ctx, floe_stream *s, uint64_t n)
+{
+    floe_arena arena;
+    floe_cpu one = s->lanes.cpu;
+    one.threads = 1;
+    s->lanes.nbytes = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (s->batch[i].err.status == FLOE_OK) {
+            const size_t nbytes = exact_nbytes(s, &one, &s->batch[i].f);
+            s->lanes.nbytes = nbytes > s->lanes.nbytes ? nbytes : s->lanes.nbytes;
+        }
+    FLOE_TRY(floe_ctx_scratch(ctx, s->lanes.n * s->lanes.nbytes, &arena));
+    floe_lanes_take(&s->lanes, &arena);
+    return FLOE_OK;
+}
+
 floe_status floe_stream_batch_flush(floe_ctx *ctx, floe_stream *s, floe_chunk_done_fn done, void *user)
 {
     const uint64_t n = s->nbatch;
     s->nbatch = 0;
+    if (s->exact)
+        FLOE_TRY(lanes_scratch(ctx, s, n));
     floe_lanes_run(&s->lanes, n, batch_decode, s);
     for (uint64_t i = 0; i < n; i++) {
         const batch_chunk *k = &s->batch[i];
@@ -539,7 +418,7 @@ floe_status floe_stream_batch_add(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
         s->record = s->records + s->nbatch * record_space(s);
     s->nbatch++;
     k->err = (floe_error){.status = FLOE_OK};
-    k->err.status = fetch(s, chunk, false, &k->f, &k->err);
+    k->err.status = fetch(ctx, s, chunk, false, &k->f, &k->err);
     k->p = part_of(&s->header, chunk, lo, hi, out, out_lo);
     if (k->err.status == FLOE_OK && s->nbatch < s->lanes.batch)
         return FLOE_OK;
@@ -554,7 +433,7 @@ floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const
 {
     floe_error why = {.status = FLOE_OK};
     fetched f;
-    floe_status status = fetch(s, chunk, false, &f, &why);
+    floe_status status = fetch(ctx, s, chunk, false, &f, &why);
     if (status != FLOE_OK)
         return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);

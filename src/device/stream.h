@@ -31,8 +31,12 @@ typedef struct floe_stream {
     bool salvages;                  /* source: where the index is damaged its chunks are read forward */
     uint8_t *index_space;           /* there */
     uint8_t *record;                /* source: one record at a time */
+    uint64_t record_nbytes;         /* room for it */
+    bool first_bytes;               /* of a level: that grows as they are read */
     floe_forward_reader reader;     /* source read forward */
     bool by_cpu;                    /* chunks are decoded on the CPU, whatever the context's backend */
+    bool part;                      /* a level or a box is requested, which may need less scratch than chunks have */
+    bool exact;                     /* then: scratch is that of each chunk's part, which its first bytes show */
 } floe_stream;
 
 /* Reads and checks header, limits and index. With salvage the index may be missing; then floe_stream_record_nbytes alone works. */
@@ -52,9 +56,10 @@ floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *stream, uint32_t le
  * streams in memory have found out by then. Uses the context's scratch. */
 floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
 
-/* How so many chunks are spread: side by side at most where they are found by the index, and decoded by the CPU. */
+/* How so many chunks are spread: side by side at most where they are found by the index, and decoded by the CPU. Sets `exact`, unless
+ * limits decide how many chunks are done side by side. */
 void floe_stream_spread(floe_ctx *ctx, floe_stream *stream, uint64_t nchunks, floe_width width);
-/* Scratch that fetching and decoding needs. */
+/* Scratch that fetching and decoding needs; with `exact` decoding takes its own from the context. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
 
 /* A chunk of a stream in memory, for what its codec reports of it; extent: rank of them, which stay there. */

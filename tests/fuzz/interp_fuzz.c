@@ -80,10 +80,10 @@ static void level_of(const floe_codec_params *params, uint32_t rank, const uint6
     memset(out, 0x77, sizeof out);
     for (int isa = 0; isa < 2; isa++) {
         const floe_cpu cpu = kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
-        kit_block *scratch = kit_scratch(codec->decode_workspace(&cpu, params->dtype, rank, extent));
+        call.cpu = &cpu;
+        kit_block *scratch = kit_scratch(codec->decode_scratch(&call));
         floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
         memset(scratch->data, 0, scratch->nbytes); /* values that are lost may be of what lay there */
-        call.cpu = &cpu;
         call.out = &field[isa];
         call.scratch = &arena;
         call.user = &nlost[isa];

@@ -12,6 +12,7 @@ uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const
 size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                              const uint64_t *extent);
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+size_t floe_interp_decode_scratch(const floe_chunk_decode *c);
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);

@@ -16,6 +16,7 @@ const floe_codec_ops floe_interp_codec = {
     .least = floe_interp_least,
     .workspace = floe_interp_workspace,
     .decode_workspace = floe_interp_decode_workspace,
+    .decode_scratch = floe_interp_decode_scratch,
     .level_nbytes = floe_interp_level_nbytes,
     .plan = floe_interp_plan_words,
     .encode = floe_interp_compress,

@@ -15,7 +15,7 @@ typedef struct decoder {
     const floe_chunk_decode *call;
     const floe_interp_ops *ops;
     floe_interp_entropy entropy;
-    floe_interp_needs needs;
+    floe_cpu workers; /* of tiles */
     floe_interp_chunk chunk;
     floe_interp_output out;
     bool narrow;
@@ -39,20 +39,82 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
     if (!floe_interp_shape_of(rank, extent, turns, d->chunk.plan.shape))
         return false;
     d->ncells = floe_interp_points(d->chunk.plan.shape);
-    floe_interp_needs_of(d->chunk.plan.shape, &d->needs);
     return true;
 }
 
-static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
+/* What the decoder takes of any chunk, or of one whose header is known. */
+typedef struct room {
+    uint64_t lattice[2], tile, step_records, tables, bits, mask_records; /* lattice, tile: reals; bits: words */
+    uint32_t workers;
+} room;
+
+static void take_scratch(decoder *d, const floe_cpu *cpu, const room *s, floe_arena *arena)
 {
-    const floe_context_grid mask = floe_interp_mask_grid(d->chunk.plan.shape);
-    d->entropy = floe_interp_entropy_take(cpu, false, FLOE_INTERP_TILE_REALS * d->size, arena);
+    d->workers = *cpu;
+    d->workers.threads = s->workers;
+    d->entropy = floe_interp_entropy_take(&d->workers, false, s->tile * d->size, arena);
+    d->entropy.cpu = cpu;
     for (int i = 0; i < 2; i++)
-        d->lattices[i] = floe_arena_take(arena, d->needs.lattice[i], d->size);
-    d->records = floe_arena_take(arena, d->needs.step_records, 1);
-    d->tables = floe_arena_take(arena, FLOE_INTERP_STEPS + 1, sizeof *d->tables);
-    d->part = floe_arena_take(arena, floe_interp_bits_room(d->chunk.plan.shape), sizeof *d->part);
-    d->mask_records = floe_arena_take(arena, floe_context_nrecords(&mask), 1);
+        d->lattices[i] = floe_arena_take(arena, s->lattice[i], d->size);
+    d->records = floe_arena_take(arena, s->step_records, 1);
+    d->tables = floe_arena_take(arena, s->tables, sizeof *d->tables);
+    d->part = floe_arena_take(arena, s->bits, sizeof *d->part);
+    d->mask_records = floe_arena_take(arena, s->mask_records, 1);
+}
+
+/* Sets stand for all values of a chunk. */
+static room room_for_sets(const uint64_t *shape)
+{
+    const floe_context_grid mask = floe_interp_mask_grid(shape);
+    return (room){.bits = floe_interp_bits_room(shape), .mask_records = floe_context_nrecords(&mask)};
+}
+
+static room most_room(const floe_cpu *cpu, const uint64_t *shape)
+{
+    floe_interp_needs needs;
+    room s = room_for_sets(shape);
+    floe_interp_needs_of(shape, &needs);
+    memcpy(s.lattice, needs.lattice, sizeof s.lattice);
+    s.step_records = needs.step_records;
+    s.tables = FLOE_INTERP_STEPS + 1;
+    s.tile = FLOE_INTERP_TILE_REALS;
+    s.workers = cpu->threads;
+    return s;
+}
+
+static void add_step(const floe_interp_coding *c, const floe_cpu *cpu, room *s)
+{
+    const floe_interp_step *step = &c->step;
+    const floe_interp_job job = {.step = step,
+                                 .box = {.hi = {step->fine[0], step->fine[1], step->fine[2], step->fine[3]}}};
+    const uint64_t *m = step->coarse, class = m[0] * m[1] * m[2] * ((m[3] + 7) & ~(uint64_t)7);
+    const uint64_t count = floe_min64(floe_interp_tiles_of(&job).count, cpu->threads);
+    s->step_records = floe_max64(s->step_records, floe_interp_records_nbytes(c));
+    s->tile = floe_max64(s->tile, floe_min64(class << step->naxes, FLOE_INTERP_TILE_REALS));
+    s->workers = count > s->workers ? (uint32_t)count : s->workers;
+}
+
+/* Those of a level, by the header: its lattice and all coarser ones. Sets d->last and d->shift. */
+static room level_room(decoder *d, const floe_cpu *cpu, uint32_t level)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    const room sets = room_for_sets(p->shape);
+    room s = {.tables = p->nsteps + 1, .workers = 1};
+    d->last = floe_interp_level_step(p, level, d->shift);
+    for (uint32_t i = d->last; d->chunk.kind == FLOE_INTERP_CODED && i <= p->nsteps; i++) {
+        const uint64_t n = floe_interp_points(i ? p->steps[i - 1].step.coarse : p->shape);
+        if (i || p->nsteps == 0) /* the field itself is the caller's */
+            s.lattice[i % 2 == 0] = floe_max64(s.lattice[i % 2 == 0], n);
+        if (i < p->nsteps)
+            add_step(&p->steps[i], cpu, &s);
+    }
+    for (int k = 0; k < FLOE_INTERP_SETS; k++) {
+        if (d->chunk.sets[k].kind != FLOE_INTERP_SET_EMPTY)
+            s.bits = sets.bits;
+        if (d->chunk.sets[k].kind == FLOE_INTERP_SET_MASK)
+            s.mask_records = sets.mask_records;
+    }
+    return s;
 }
 
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
@@ -65,12 +127,29 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
         floe_arena plan = floe_arena_plan();
         if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
             return 0;
-        take_scratch(&d, &limited, &plan);
+        const room s = most_room(&limited, d.chunk.plan.shape);
+        take_scratch(&d, &limited, &s, &plan);
         if (plan.overflow)
             return 0;
         most = plan.used > most ? plan.used : most;
     }
     return most;
+}
+
+size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
+{
+    decoder d;
+    uint32_t turns;
+    floe_arena plan = floe_arena_plan();
+    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
+    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    if (!floe_interp_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns) ||
+        !begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns) ||
+        floe_interp_header_read(&d.chunk, NULL, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
+        return 0;
+    const room s = level_room(&d, &cpu, c->level);
+    take_scratch(&d, &cpu, &s, &plan);
+    return plan.overflow ? 0 : plan.used;
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
@@ -97,7 +176,7 @@ static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, c
         b ? floe_interp_rows_box(&grid, n, columns[1], b, columns) : (floe_context_box){.hi = {0}};
     const uint64_t nchunks = floe_context_nchunks(&grid);
     const floe_interp_records r = {&floe_interp_mask_spec, &grid, d->mask_records};
-    floe_context_tables *tables = &d->tables[FLOE_INTERP_STEPS];
+    floe_context_tables *tables = &d->tables[d->chunk.plan.nsteps];
     floe_interp_stream stream = {.wide = false};
     if (!floe_interp_tables_read(r.spec, from, tables))
         return false;
@@ -391,7 +470,6 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     FLOE_TRY(check_head(d, from->at, err));
     FLOE_CHECK(err, d->chunk.checks || d->call->level || !d->call->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
     checks = d->chunk.checks && is_partial(d) ? checks : NULL;
-    d->last = floe_interp_level_step(p, d->call->level, d->shift);
     memcpy(d->lattices[p->nsteps % 2 == 0], d->chunk.anchors,
            floe_interp_points(floe_interp_anchors_shape(p)) * d->size);
     floe_interp_plan_wanted(p, d->last, d->shift, &d->out.box, wanted);
@@ -411,7 +489,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
                        decode_records(d, i, &wanted[i], &stream),
                    FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
-        floe_cpu_parallel(d->entropy.cpu, w.tiles.count, tile_task, &w);
+        floe_cpu_parallel(&d->workers, w.tiles.count, tile_task, &w);
     }
     if (d->call->level || p->nsteps == 0)
         leave_lattice(d);
@@ -423,6 +501,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
+    floe_interp_needs needs;
     uint32_t turns;
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
     FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns),
@@ -431,13 +510,11 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
-    take_scratch(&d, &cpu, c->scratch);
-    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
-               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
+    floe_interp_needs_of(d.chunk.plan.shape, &needs);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     FLOE_CHECK(err, is_partial(&d) || c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "interp chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
-    FLOE_TRY(floe_interp_header_read(&d.chunk, &d.needs, d.narrow, &from, err));
+    FLOE_TRY(floe_interp_header_read(&d.chunk, &needs, d.narrow, &from, err));
     if (d.chunk.kind == FLOE_INTERP_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "interp chunk: it ends within its values");
@@ -445,6 +522,10 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
         floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_INTERP_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
+    const room s = level_room(&d, &cpu, c->level);
+    take_scratch(&d, &cpu, &s, c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     if (d.chunk.kind == FLOE_INTERP_FLAT) {
         FLOE_TRY(check_head(&d, from.at, err));
         floe_interp_output_fill(&d.out, d.chunk.plan.shape, NULL, d.chunk.base);

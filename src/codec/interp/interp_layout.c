@@ -146,7 +146,7 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
     if (c->kind == FLOE_INTERP_CODED)
         FLOE_TRY(read_steps(c, narrow, begin, from, err));
-    FLOE_CHECK(err, is_within(c, needs), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
+    FLOE_CHECK(err, !needs || is_within(c, needs), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
     c->apart = floe_read_bytes(from, c->apart_nbytes);
     FLOE_CHECK(err, c->apart, FLOE_ERR_FORMAT, "interp chunk: it ends within its sets");
     return FLOE_OK;

@@ -35,6 +35,7 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
     e->bands.cpu = e->cpu;
     e->bands.ops = floe_wavelet_ops_of(e->params->dtype, e->cpu->isa);
     e->bands.plan = &e->chunk.plan;
+    e->bands.shape = e->chunk.plan.shape;
     e->bands.size = e->size;
     e->bands.array = floe_arena_take(arena, e->ncells, e->size);
     e->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(e->cpu, e->chunk.plan.shape), e->size);

@@ -8,7 +8,7 @@
 /* Along an axis of n points, on the lines of a box. */
 static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, uint64_t n, uint32_t axis, const floe_interp_box *box)
 {
-    floe_wavelet_pass p = {.shape = b->plan->shape, .axis = axis, .bank = b->plan->bank};
+    floe_wavelet_pass p = {.shape = b->shape, .axis = axis, .bank = b->plan->bank};
     uint64_t at[FLOE_INTERP_RANK];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         at[a] = a == axis ? 0 : box->lo[a];
@@ -135,7 +135,7 @@ typedef struct coding {
 static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_wavelet_codes *codes)
 {
     const floe_interp_step *s = &k->c->step;
-    const uint64_t *shape = k->b->plan->shape;
+    const uint64_t *shape = k->b->shape;
     uint64_t begin = 0, count = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const uint32_t place = floe_interp_place(s, a);
@@ -234,12 +234,13 @@ double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i)
 
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
-/* The step of a row of anchors, and where the row is. */
+/* The step of a row of anchors, and where the row is; NULL: not in the array, of which a level may lack bands of the packet. */
 static double anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **to)
 {
-    const uint64_t *m = floe_wavelet_anchors(b->plan), *n = b->plan->shape;
+    const uint64_t *m = floe_wavelet_anchors(b->plan), *n = b->shape;
     const uint64_t at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
-    *to = b->array + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * n[3] * b->size;
+    const bool there = at[0] < n[0] && at[1] < n[1] && at[2] < n[2];
+    *to = there ? b->array + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * n[3] * b->size : NULL;
     return floe_wavelet_step_of(b->plan->base, row_exponent(b->plan, at) + b->plan->anchor_exponent);
 }
 
@@ -250,7 +251,7 @@ void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet
     for (uint64_t row = 0; row < m[0] * m[1] * m[2]; row++) {
         uint8_t *at;
         const double step = anchor_row(b, row, &at);
-        for (uint64_t x = 0; x < m[3]; x++) {
+        for (uint64_t x = 0; at && x < m[3]; x++) {
             const double v = floe_wavelet_anchor_real(
                 floe_wavelet_anchor_get(c->bits, c->nbits, c->least, row * m[3] + x), step, narrow);
             floe_wavelet_real_set(at, narrow, x, v);

@@ -9,6 +9,7 @@ typedef struct floe_wavelet_bands {
     const floe_cpu *cpu;
     const floe_wavelet_ops *ops;
     const floe_wavelet_plan *plan;
+    const uint64_t *shape;  /* of the array: the plan's, or what a level leaves of it */
     size_t size;            /* of a real */
     uint8_t *array, *lines; /* lines: scratch of the passes */
 } floe_wavelet_bands;

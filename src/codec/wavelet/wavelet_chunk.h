@@ -11,6 +11,7 @@ uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, cons
 size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                               const uint64_t *extent);
 size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c);
 floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);

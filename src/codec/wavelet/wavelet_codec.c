@@ -15,6 +15,7 @@ const floe_codec_ops floe_wavelet_codec = {
     .least = floe_wavelet_least,
     .workspace = floe_wavelet_workspace,
     .decode_workspace = floe_wavelet_decode_workspace,
+    .decode_scratch = floe_wavelet_decode_scratch,
     .level_nbytes = floe_wavelet_level_nbytes,
     .plan = floe_wavelet_plan_words,
     .encode = floe_wavelet_compress,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes -> the box of a chunk that is wanted, of all values or those of a level: of each step the entropy chunks and points that the
- * finer one needs. The array has its place in whole; what nothing needs is not touched. */
+ * finer one needs. The array is that of the level; what nothing needs of it is not touched. */
 #include <string.h>
 
 #include "codec/wavelet/wavelet_chunk.h"
@@ -14,7 +14,6 @@ typedef struct decoder {
     const floe_chunk_decode *call;
     const floe_wavelet_value_ops *ops;
     floe_interp_entropy entropy;
-    floe_wavelet_needs needs;
     floe_wavelet_chunk chunk;
     floe_wavelet_bands bands;
     floe_interp_output out;
@@ -22,6 +21,7 @@ typedef struct decoder {
     size_t size;
     uint64_t ncells, row, nmarks;
     floe_wavelet_level level;
+    uint64_t array[FLOE_INTERP_RANK]; /* shape */
     uint8_t *records;
     floe_interp_box marks_of[FLOE_WAVELET_MARK_SETS];
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
@@ -41,18 +41,20 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
     d->row = floe_wavelet_marks_row(d->chunk.plan.shape);
     d->nmarks = floe_wavelet_marks_nbytes(d->chunk.plan.shape);
     d->bands = (floe_wavelet_bands){.cpu = cpu, .ops = floe_wavelet_ops_of(dtype, cpu->isa), .size = d->size};
-    floe_wavelet_needs_of(d->chunk.plan.shape, &d->needs);
+    memcpy(d->array, d->chunk.plan.shape, sizeof d->array);
     return true;
 }
 
-static void take_scratch(decoder *d, floe_arena *arena)
+/* records: bytes of those of a step, or of marks. */
+static void take_scratch(decoder *d, uint64_t records, floe_arena *arena)
 {
     d->entropy = floe_interp_entropy_take(d->bands.cpu, false, 0, arena);
     d->entropy.sparse = true;
     d->bands.plan = &d->chunk.plan;
-    d->bands.array = floe_arena_take(arena, d->ncells, d->size);
-    d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->chunk.plan.shape), d->size);
-    d->records = floe_arena_take(arena, floe_max64(d->needs.step_records, FLOE_WAVELET_MARK_SETS * d->nmarks), 1);
+    d->bands.shape = d->array;
+    d->bands.array = floe_arena_take(arena, floe_interp_points(d->array), d->size);
+    d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->array), d->size);
+    d->records = floe_arena_take(arena, records, 1);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && d->records; s++)
         d->marks[s] = (int8_t *)d->records + (uint64_t)s * d->nmarks;
     d->tables = floe_arena_take(arena, 1, sizeof *d->tables);
@@ -65,15 +67,56 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
+        floe_wavelet_needs needs;
         floe_arena plan = floe_arena_plan();
         if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
             return 0;
-        take_scratch(&d, &plan);
+        floe_wavelet_needs_of(d.chunk.plan.shape, &needs);
+        take_scratch(&d, floe_max64(needs.step_records, FLOE_WAVELET_MARK_SETS * d.nmarks), &plan);
         if (plan.overflow)
             return 0;
         most = plan.used > most ? plan.used : most;
     }
     return most;
+}
+
+/* Marks stand behind all steps, and for all values. Returns the bytes of the records that the level takes. */
+static uint64_t set_level(decoder *d, uint32_t level)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
+    uint64_t records = 0;
+    floe_interp_step packet;
+    d->level = floe_wavelet_level_of(p, level);
+    for (uint32_t i = d->level.step; i < p->nsteps; i++)
+        records = floe_max64(records, floe_wavelet_records_nbytes(&p->steps[i]));
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        d->chunk.marked[s] = d->chunk.marked[s] && !(coded && level);
+        if (d->chunk.marked[s])
+            records = floe_max64(records, FLOE_WAVELET_MARK_SETS * d->nmarks);
+    }
+    if (d->level.step)
+        memcpy(d->array, p->steps[d->level.step - 1].step.coarse, sizeof d->array);
+    if (d->level.kept && floe_wavelet_packet_step(p, d->level.kept - 1, &packet))
+        d->array[packet.axis[0]] = packet.coarse[packet.axis[0]];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !coded; a++)
+        d->array[a] = 1;
+    return records;
+}
+
+size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c)
+{
+    decoder d;
+    uint32_t turns;
+    floe_arena plan = floe_arena_plan();
+    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
+    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    if (!floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns) ||
+        !begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns) ||
+        floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
+        return 0;
+    take_scratch(&d, set_level(&d, c->level), &plan);
+    return plan.overflow ? 0 : plan.used;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
@@ -240,7 +283,7 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
         r.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS] + row * d->row;
     for (uint64_t x = 0; x < n; x += r.n) {
         r.field = floe_interp_output_place(&d->out, point);
-        r.array = d->bands.array + floe_interp_index(p->shape, from) * d->size;
+        r.array = d->bands.array + floe_interp_index(d->array, from) * d->size;
         d->ops->give(&r);
         point[3] += r.n << d->call->level;
         from[3] += r.n << shift[3];
@@ -290,13 +333,10 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
     const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi,
                    nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
     const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
-    d->level = floe_wavelet_level_of(&d->chunk.plan, d->call->level);
     if (coded)
         FLOE_TRY(decode_steps(d, from, err));
-    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
-        d->chunk.marked[s] = d->chunk.marked[s] && !(coded && d->call->level); /* they stand behind all steps */
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         FLOE_TRY(read_marks(d, s, from, err));
-    }
     if (coded)
         floe_cpu_parallel(d->bands.cpu, nrows, give_task, d);
     else
@@ -307,6 +347,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
+    floe_wavelet_needs needs;
     uint32_t turns;
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
     FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
@@ -315,9 +356,6 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
-    take_scratch(&d, c->scratch);
-    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
-               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     FLOE_CHECK(err, c->level || c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "wavelet chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
@@ -328,7 +366,11 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
         floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
-    FLOE_CHECK(err, floe_wavelet_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,
+    floe_wavelet_needs_of(d.chunk.plan.shape, &needs);
+    FLOE_CHECK(err, floe_wavelet_is_within(&d.chunk, &needs), FLOE_ERR_FORMAT,
                "wavelet chunk: steps that no writer makes");
+    take_scratch(&d, set_level(&d, c->level), c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     return decode_chunk(&d, &from, err);
 }

@@ -17,6 +17,7 @@ enum { LINE = 2048, DEEP = 6 };
 static floe_wavelet_bands bands_of(const floe_cpu *cpu, const floe_wavelet_plan *plan, double *array)
 {
     floe_wavelet_bands b = {.cpu = cpu, .ops = floe_wavelet_ops_of(FLOE_F64, cpu->isa), .plan = plan, .size = 8};
+    b.shape = plan->shape;
     b.array = (uint8_t *)array;
     b.lines = malloc(floe_wavelet_line_reals(cpu, plan->shape) * sizeof(double));
     return b;

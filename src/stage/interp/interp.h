@@ -85,7 +85,7 @@ floe_interp_box floe_interp_tile(const floe_interp_tiles *tiles, uint64_t index)
 floe_interp_box floe_interp_needed(const floe_interp_step *s, const floe_interp_box *wanted);
 
 typedef struct floe_interp_ops {
-    /* scratch: FLOE_INTERP_TILE_REALS. found is added to. */
+    /* scratch: FLOE_INTERP_TILE_REALS, or all classes of the step with rows rounded up to 8. found is added to. */
     void (*encode)(const floe_interp_job *job, const floe_interp_box *cells, void *scratch, floe_interp_found *found);
     void (*decode)(const floe_interp_job *job, const floe_interp_box *cells, void *scratch);
     /* The points of an even number along each axis of the step, from job->original: the coarse original. */

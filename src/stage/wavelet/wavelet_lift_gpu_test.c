@@ -67,6 +67,7 @@ static floe_wavelet_bands bands_of(const sample *s, const floe_cpu *cpu, const f
     return (floe_wavelet_bands){.cpu = cpu,
                                 .ops = floe_wavelet_ops_of(s->dtype, FLOE_ISA_PLAIN),
                                 .plan = plan,
+                                .shape = plan->shape,
                                 .size = floe_dtype_size(s->dtype),
                                 .array = array,
                                 .lines = malloc(8 * floe_wavelet_line_reals(cpu, s->shape))};

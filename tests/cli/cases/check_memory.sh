@@ -45,5 +45,5 @@ show_sh "floe stat i.npy --memory 4 --threads 1 --metrics n 2>&1 | sed 's/[0-9]*
 only t.npy t.floe half.floe u.npy u.floe back.npy all less some i.npy
 # too little memory to look for damage is none
 "$FLOE" compress t.npy -o whole.floe --bound rel=1e-3 --codec interp --chunk 160x160x160 -q
-(ulimit -d 15000 && "$FLOE" info whole.floe --json | grep -A 1 damaged | sed 's/[0-9][0-9]* bytes/N bytes/')
-(ulimit -d 15000 && "$FLOE" info whole.floe | grep ^stream | sed 's/[0-9][0-9]* bytes of/N bytes of/')
+(ulimit -d 8000 && "$FLOE" info whole.floe --json | grep -A 1 damaged | sed 's/[0-9][0-9]* bytes/N bytes/')
+(ulimit -d 8000 && "$FLOE" info whole.floe | grep ^stream | sed 's/[0-9][0-9]* bytes of/N bytes of/')

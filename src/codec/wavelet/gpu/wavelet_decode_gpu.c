@@ -267,6 +267,7 @@ static void find_wanted(decoding *d)
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_bands b = {.ops = floe_wavelet_ops_of(d->k->call->dtype, FLOE_ISA_PLAIN),
                                   .plan = p,
+                                  .shape = p->shape,
                                   .size = d->size,
                                   .array = d->c->array[0]};
     const uint32_t slowest = floe_interp_slowest(p->shape);
