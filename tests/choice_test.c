@@ -550,6 +550,33 @@ static void best_of_a_large_field(void **state)
     kit_free(&f);
 }
 
+/* Whole multiples of something, which a bound need not keep better than lossless does. */
+static void bounds_of_whole_multiples(void **unused)
+{
+    static const char *const bounds[] = {"abs=0.1", "abs=0.3 preset=best", "rel=1e-4", "rel=1e-6"};
+    const uint64_t shape[] = {400, 500}, n = shape[0] * shape[1];
+    float *data = malloc(n * sizeof *data);
+    (void)unused;
+    for (int unit = 0; unit < 2; unit++) {
+        for (uint64_t i = 0; i < n; i++) {
+            const double x = (double)(i / shape[1]), y = (double)(i % shape[1]);
+            data[i] =
+                (float)(round(300 * sin(x / 90) * cos(y / 70) + 3 * sin(x * y)) * (unit ? 0.7 : 1) + (unit ? 290 : 0));
+        }
+        const floe_field f = {.data = data, .dtype = FLOE_F32, .rank = 2, .shape = {400, 500}, .stride = {500, 1}};
+        kit_bytes exact = compress(&f, "lossless", 2);
+        for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+            kit_bytes bounded = compress(&f, bounds[b], 1 + (uint32_t)b % 2), again = compress(&f, bounds[b], 3);
+            assert_true(bounded.nbytes <= exact.nbytes);
+            same_bytes(&bounded, &again);
+            kit_bytes_free(&bounded);
+            kit_bytes_free(&again);
+        }
+        kit_bytes_free(&exact);
+    }
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(codecs_are_chosen),
@@ -572,6 +599,7 @@ int main(void)
                                        cmocka_unit_test(psnr_of_subnormals),
                                        cmocka_unit_test(psnr_by_bounds_of_each),
                                        cmocka_unit_test(targets_in_leaps),
-                                       cmocka_unit_test(balanced_psnr_by_bounds_of_each)};
+                                       cmocka_unit_test(balanced_psnr_by_bounds_of_each),
+                                       cmocka_unit_test(bounds_of_whole_multiples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

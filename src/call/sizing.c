@@ -26,6 +26,8 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
         }
         all[n++] = floe_resolve_codec(&h);
     }
+    for (uint32_t i = 0; i < n && header->mode == FLOE_BOUND_ABS; i++)
+        all[i].tables = UINT16_MAX + 1; /* with a range that is known by then */
     return n;
 }
 

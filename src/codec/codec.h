@@ -23,7 +23,9 @@ typedef struct floe_codec_params {
     double bound;         /* ABS, RATE: > 0 and finite; PWREL: > 0 and < 1; PREC: 1 to 64, whole; LOSSLESS: ignored */
     double tuner_bound;   /* by which a tuner chooses, as if it were the absolute bound; 0: that is */
     bool mean;            /* the bound comes of a PSNR: the mean of the squared errors counts, and no single one */
-    double max_abs;       /* largest finite magnitude of the whole field if known, else NaN: steers the step */
+    uint32_t
+        tables; /* ABS: so many steps of a quantizer span all values, or more than 2^16; 0: codec lorenzo makes no tables */
+    double max_abs; /* largest finite magnitude of the whole field if known, else NaN: steers the step */
     double
         least_abs; /* least magnitude where all values are known to have one sign, else 0: steers that of logarithms */
     bool has_fill;

@@ -71,7 +71,7 @@ static inline void call_open(fixture *f, const uint64_t *chunk)
     c->grid.slots = (uint32_t)floe_lorenzo_slots(f->field.rank, chunk);
     const uint64_t n = c->grid.nchunks;
     c->huffman = f->params.preset != FLOE_PRESET_FAST;
-    c->lossless = f->params.mode == FLOE_BOUND_LOSSLESS;
+    c->has_tables = floe_lorenzo_may_have_table(&f->params);
     c->chunks = device_memory(n * sizeof *c->chunks);
     c->status = device_memory(sizeof *c->status);
     c->retry = device_memory(sizeof *c->retry);
@@ -80,7 +80,7 @@ static inline void call_open(fixture *f, const uint64_t *chunk)
     c->place_state[1] = device_memory(PLACE_NBYTES);
     if (c->huffman)
         c->hists = device_memory(n * sizeof *c->hists);
-    if (c->lossless) {
+    if (c->has_tables) {
         const floe_table_room room = floe_table_room_of(&c->grid, c->field.rank);
         c->table_slots = device_memory(n * room.nslots * sizeof *c->table_slots);
         c->tables = device_memory(n * room.most * sizeof *c->tables);
@@ -102,9 +102,7 @@ static inline void params_send(fixture *f)
     const floe_codec_params *p = &f->params;
     floe_dev_params d;
     d.codec = *p;
-    d.quantizer = quantizer_of(p, p->mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
-                                  : p->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
-                                                                   : FLOE_QUANTIZER_LINEAR);
+    d.quantizer = quantizer_of(p, floe_lorenzo_kind_of(p->mode));
     d.bits = quantizer_of(p, FLOE_QUANTIZER_BITS);
     CU(cudaMemcpy(f->dev_params, &d, sizeof d, cudaMemcpyHostToDevice));
 }
@@ -259,15 +257,15 @@ static inline void check(const floe_field *field, const floe_codec_params *param
         expected e = expect(params, &part);
         assert_geometry(&f, c, &part, &e.view, e.chunk.swap);
         nswaps += e.chunk.swap;
-        floe_quantizer want = quantizer_of(params, params->mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
-                                                   : params->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
-                                                                                         : FLOE_QUANTIZER_LINEAR);
-        if (params->mode == FLOE_BOUND_LOSSLESS)
+        const bool has_table = e.chunk.kind == FLOE_QUANTIZER_TABLE;
+        floe_quantizer want =
+            quantizer_of(params, has_table ? FLOE_QUANTIZER_BITS : floe_lorenzo_kind_of(params->mode));
+        if (has_table)
             want.kind = e.chunk.kind, want.table_size = e.chunk.table_size;
         assert_quantizer(&f.chunks[c].quantizer, &want);
-        if (e.chunk.kind == FLOE_QUANTIZER_TABLE)
+        if (has_table)
             assert_table(&f, c, &e);
-        ntables += e.chunk.kind == FLOE_QUANTIZER_TABLE;
+        ntables += has_table;
         kit_block_free(&e.coded.block);
     }
     done(&f);

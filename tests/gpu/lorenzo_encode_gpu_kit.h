@@ -118,9 +118,9 @@ static inline void set_table(const field *f, const floe_lorenzo_chunk *head, con
         int64_t wide;
         memcpy(&narrow, bytes + head->table_at + i * size, sizeof narrow);
         memcpy(&wide, bytes + head->table_at + i * size, size);
-        floe_table_insert(slots, (uint64_t)(size == 4 ? narrow : wide), &count, FLOE_TABLE_MAX);
+        floe_table_insert(slots, FLOE_TABLE_SLOTS - 1, (uint64_t)(size == 4 ? narrow : wide), &count, FLOE_TABLE_MAX);
     }
-    floe_table_finish(slots, table, count);
+    floe_table_finish(slots, FLOE_TABLE_SLOTS - 1, table, count);
     assert_int_equal(count, head->table_size);
     q->kind = FLOE_QUANTIZER_TABLE;
     q->table_size = count;

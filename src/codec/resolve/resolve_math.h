@@ -55,6 +55,16 @@ FLOE_HD double floe_resolve_max_abs(double min, double max)
 /* 0 where the range is not known, or has both signs or 0. */
 FLOE_HD double floe_resolve_least_abs(double min, double max) { return min > 0 ? min : max < 0 ? -max : 0; }
 
+/* In preset fast, or without a range, codec lorenzo makes no tables within a bound. */
+FLOE_HD uint32_t floe_resolve_tables(const floe_header *h)
+{
+    const bool is_absolute = h->mode == FLOE_BOUND_ABS || h->mode == FLOE_BOUND_REL;
+    const double steps = (h->value_max - h->value_min) / 2 / h->abs_bound;
+    if (!is_absolute || h->preset == FLOE_PRESET_FAST || !(steps >= 0))
+        return 0;
+    return steps < UINT16_MAX ? (uint32_t)steps + 1 : (uint32_t)UINT16_MAX + 1;
+}
+
 /* What a codec takes of a header; decoding, too, for sizes. */
 FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
 {
@@ -68,6 +78,7 @@ FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
     p.bound = as_requested ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
     p.tuner_bound = h->tuner_bound;
     p.mean = h->mode == FLOE_BOUND_PSNR;
+    p.tables = floe_resolve_tables(h);
     p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);
     p.least_abs = floe_resolve_least_abs(h->value_min, h->value_max);
     p.has_fill = h->has_fill;

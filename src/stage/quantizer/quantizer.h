@@ -14,6 +14,8 @@
 
 #include <floe/floe.h>
 
+#include "base/hd.h"
+
 typedef enum floe_quantizer_kind {
     FLOE_QUANTIZER_LINEAR = 0, /* multiples of a step; of integers: a whole one */
     FLOE_QUANTIZER_LOG = 1,    /* multiples of a step in log2|x|; signs apart. Not for integers */
@@ -40,7 +42,7 @@ typedef struct floe_quantizer {
     uint32_t table_size;
     const uint64_t *table;
     const struct floe_table_slot *slots;
-    uint32_t slots_mask; /* slots - 1 where a GPU encodes; a CPU always has FLOE_TABLE_SLOTS */
+    uint32_t slots_mask; /* slots - 1 */
     bool integer;        /* values are integers; never so on a GPU */
 } floe_quantizer;
 
@@ -65,9 +67,17 @@ typedef struct floe_table_slot {
 
 enum { FLOE_TABLE_SLOTS = 4 * FLOE_TABLE_MAX };
 
-/* Grows a hash set of patterns. slots: FLOE_TABLE_SLOTS cleared entries. False as soon as there are more than `most`. */
-bool floe_table_insert(floe_table_slot *slots, uint64_t key, uint32_t *count, uint32_t most);
+/* One less than the slots, a power of two, of a hash set of so many patterns. */
+FLOE_HD uint32_t floe_table_mask(uint32_t most)
+{
+    uint32_t mask = 63;
+    while (mask + 1 < FLOE_TABLE_SLOTS / FLOE_TABLE_MAX * most)
+        mask = 2 * mask + 1;
+    return mask;
+}
+/* Grows a hash set of patterns. slots: mask + 1 cleared entries. False as soon as there are more than `most`. */
+bool floe_table_insert(floe_table_slot *slots, uint32_t mask, uint64_t key, uint32_t *count, uint32_t most);
 /* Sorts what was inserted into table (count entries) and gives each slot its place. */
-void floe_table_finish(floe_table_slot *slots, uint64_t *table, uint32_t count);
+void floe_table_finish(floe_table_slot *slots, uint32_t mask, uint64_t *table, uint32_t count);
 
 #endif

@@ -80,9 +80,9 @@ static uint32_t encode_table(const floe_quantizer *z, uint32_t n, floe_int *q, c
         if (count && bad[i])
             continue;
         uint64_t key = (uint64_t)(int64_t)q[i];
-        uint32_t slot = floe_table_slot_of(key);
+        uint32_t slot = floe_table_slot_of(key) & z->slots_mask;
         while (z->slots[slot].key != key || z->slots[slot].place == 0)
-            slot = (slot + 1) & (FLOE_TABLE_SLOTS - 1);
+            slot = (slot + 1) & z->slots_mask;
         q[i] = (floe_int)(z->slots[slot].place - 1);
     }
     return count;

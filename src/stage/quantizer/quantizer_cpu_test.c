@@ -376,6 +376,8 @@ static void order_of_patterns_is_that_of_values(void **unused)
     assert_true(FLOE_R(floe_bits_order)(0) == 0 && FLOE_R(floe_bits_order)(FLOE_REAL_SIGN) == -1);
 }
 
+enum { MASK = FLOE_TABLE_SLOTS - 1 };
+
 /* A table of `count` patterns from a range that makes slots collide. */
 static void check_table(uint32_t count, uint64_t stride, uint64_t start)
 {
@@ -388,11 +390,11 @@ static void check_table(uint32_t count, uint64_t stride, uint64_t start)
         for (uint32_t i = 0; i < count; i++) {
             x[i] = real_of((start + i * stride) & ~FLOE_REAL_EXPONENT);
             uint64_t key = (uint64_t)(int64_t)FLOE_R(floe_bits_order)((floe_uint)bits_of(x[i]));
-            assert_true(floe_table_insert(slots, key, &n, count));
+            assert_true(floe_table_insert(slots, MASK, key, &n, count));
         }
     assert_true(n <= count);
-    assert_true(floe_table_insert(slots, 0x7FFFFFFF00000001u, &n, n) == false); /* a new one: no room is left */
-    floe_table_finish(slots, table, n);
+    assert_true(floe_table_insert(slots, MASK, 0x7FFFFFFF00000001u, &n, n) == false); /* a new one: no room is left */
+    floe_table_finish(slots, MASK, table, n);
     for (uint32_t i = 1; i < n; i++)
         assert_true((int64_t)table[i - 1] < (int64_t)table[i]);
     floe_quantizer z;
@@ -401,6 +403,7 @@ static void check_table(uint32_t count, uint64_t stride, uint64_t start)
     z.table = table;
     z.table_size = n;
     z.slots = slots;
+    z.slots_mask = MASK;
     const hostile_promise p = {DTYPE, FLOE_BOUND_LOSSLESS, 0, false, 0};
     for (uint32_t at = 0; at < count; at += ROW - 1)
         assert_int_equal(check_row(&z, &p, x + at, count - at < ROW - 1 ? count - at : ROW - 1), 0);
@@ -435,11 +438,11 @@ static void tables_end_at_their_limit(void **unused)
         floe_table_slot *slots = calloc(FLOE_TABLE_SLOTS, sizeof *slots);
         uint32_t n = 0;
         for (uint64_t key = 0; key < most; key++)
-            assert_true(floe_table_insert(slots, key << 17, &n, most));
+            assert_true(floe_table_insert(slots, MASK, key << 17, &n, most));
         assert_int_equal(n, most);
-        assert_true(floe_table_insert(slots, (uint64_t)5 << 17, &n, most)); /* known */
-        assert_false(floe_table_insert(slots, (uint64_t)most << 17, &n, most));
-        assert_false(floe_table_insert(slots, 1, &n, most));
+        assert_true(floe_table_insert(slots, MASK, (uint64_t)5 << 17, &n, most)); /* known */
+        assert_false(floe_table_insert(slots, MASK, (uint64_t)most << 17, &n, most));
+        assert_false(floe_table_insert(slots, MASK, 1, &n, most));
         assert_int_equal(n, most);
         free(slots);
     }

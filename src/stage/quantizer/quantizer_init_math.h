@@ -100,7 +100,17 @@ FLOE_HD void floe_quantizer_make(floe_quantizer *z, floe_quantizer_kind kind, fl
         floe_quantizer_log(z, dtype, bound);
 }
 
-/* Where a pattern is looked for first among FLOE_TABLE_SLOTS: 18 bits. */
+/* The value of an ordered pattern. */
+FLOE_HD double floe_table_value(floe_dtype dtype, uint64_t key)
+{
+    const uint64_t below = (uint64_t)0 - (key >> 63);
+    if (floe_dtype_is_integer(dtype))
+        return (double)(int64_t)key;
+    return floe_dtype_is_narrow(dtype) ? (double)floe_f32_of((uint32_t)(key ^ (below & INT32_MAX)))
+                                       : floe_f64_of(key ^ (below & INT64_MAX));
+}
+
+/* Where a pattern is looked for first among slots, of which there are 2^18 at most. */
 FLOE_HD uint32_t floe_table_slot_of(uint64_t key) { return (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 46); }
 
 #endif

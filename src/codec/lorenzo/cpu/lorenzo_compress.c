@@ -59,7 +59,7 @@ uint64_t floe_lorenzo_bound(const floe_codec_params *params, uint32_t rank, cons
     uint64_t ntiles =
         floe_view_of(rank, extent, true, &swapped) ? floe_max64(view.ntiles, swapped.ntiles) : view.ntiles;
     uint64_t size = floe_dtype_size(params->dtype);
-    uint64_t table = params->mode == FLOE_BOUND_LOSSLESS ? floe_lorenzo_table_most(ncells) * size : 0;
+    uint64_t table = floe_lorenzo_table_most(params, ncells) * size;
     uint64_t book = params->preset == FLOE_PRESET_FAST ? 0 : 4 * FLOE_HUFFMAN_BOOK_WORDS;
     return FLOE_LORENZO_HEADER_NBYTES + table + book + 4 * ntiles + ncells * size;
 }
@@ -84,7 +84,7 @@ static void take_scratch(encoder *e, floe_arena *arena)
         e->book = floe_arena_take(arena, 1, sizeof *e->book);
         e->book_words = floe_arena_take(arena, FLOE_HUFFMAN_BOOK_WORDS, sizeof *e->book_words);
     }
-    if (e->params->mode == FLOE_BOUND_LOSSLESS) {
+    if (floe_lorenzo_may_have_table(e->params)) {
         e->table_slots = floe_arena_take(arena, FLOE_TABLE_SLOTS, sizeof *e->table_slots);
         e->table = floe_arena_take(arena, FLOE_TABLE_MAX, sizeof *e->table);
     }
@@ -230,24 +230,38 @@ static void set_quantizer(encoder *e, floe_quantizer_kind kind)
 /* Whether integers are so close that their places in a table are hardly shorter than they are. */
 static bool are_dense(const uint64_t *table, uint32_t count) { return (table[count - 1] - table[0]) / DENSE < count; }
 
-/* Lossless: a table where the chunk has few values, each of them often; else the bit patterns. */
-static void choose_lossless(encoder *e)
+static bool table_pays(const encoder *e, uint32_t count)
 {
-    uint32_t count = 0, most = floe_lorenzo_table_most(e->ncells);
+    uint32_t napart = 0;
+    if (count == 0 || (e->quantizer.integer && are_dense(e->table, count)))
+        return false;
+    for (uint32_t i = 1; i < count; i++)
+        napart += floe_lorenzo_are_apart(e->params, e->table[i - 1], e->table[i]);
+    return floe_lorenzo_table_pays(count, napart);
+}
+
+/* A table where the chunk has few values, each of them often; else nothing changes. */
+static void choose_table(encoder *e)
+{
+    const floe_quantizer other = e->quantizer;
+    const uint32_t most = floe_lorenzo_table_most(e->params, e->ncells), mask = floe_table_mask(most);
+    uint32_t count = 0;
     bool few = most > 0;
     set_quantizer(e, FLOE_QUANTIZER_BITS);
-    memset(e->table_slots, 0, FLOE_TABLE_SLOTS * sizeof *e->table_slots);
+    memset(e->table_slots, 0, (mask + 1) * sizeof *e->table_slots);
     for (uint64_t i = 0; i < e->nsegments && few; i++)
         few = e->ops->collect(&e->job, &e->segments[i], e->table_slots, &count, most, worker_scratch(e, 0));
-    if (!few || count == 0)
+    if (few)
+        floe_table_finish(e->table_slots, mask, e->table, count);
+    if (!few || !table_pays(e, count)) {
+        e->quantizer = other;
         return;
-    floe_table_finish(e->table_slots, e->table, count);
-    if (e->quantizer.integer && are_dense(e->table, count))
-        return;
+    }
     e->quantizer.kind = FLOE_QUANTIZER_TABLE;
     e->quantizer.table = e->table;
     e->quantizer.table_size = count;
     e->quantizer.slots = e->table_slots;
+    e->quantizer.slots_mask = mask;
 }
 
 static void encode_segments(encoder *e, floe_segment_totals *totals)
@@ -337,12 +351,11 @@ floe_status floe_lorenzo_compress(const floe_chunk_encode *c, floe_error *err)
     encoder e;
     floe_segment_totals totals;
     FLOE_TRY(begin_chunk(&e, c, err));
-    if (params->mode == FLOE_BOUND_LOSSLESS)
-        choose_lossless(&e);
-    else
-        set_quantizer(&e, params->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR);
+    set_quantizer(&e, floe_lorenzo_kind_of(params->mode));
+    if (floe_lorenzo_may_have_table(params))
+        choose_table(&e);
     encode_segments(&e, &totals);
-    if (params->mode != FLOE_BOUND_LOSSLESS && floe_lorenzo_too_many_literals(totals.nliterals, e.ncells)) {
+    if (floe_lorenzo_may_retry(e.quantizer.kind) && floe_lorenzo_too_many_literals(totals.nliterals, e.ncells)) {
         set_quantizer(&e, FLOE_QUANTIZER_BITS);
         lay_segments(&e);
         encode_segments(&e, &totals);
@@ -364,7 +377,7 @@ floe_status floe_lorenzo_squared_error(const floe_chunk_encode *c, double *sum, 
     if (params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin_chunk(&e, c, err));
-    set_quantizer(&e, params->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR);
+    set_quantizer(&e, floe_lorenzo_kind_of(params->mode));
     floe_cpu_parallel(c->cpu, e.nsegments, error_task, &e);
     for (uint64_t i = 0; i < e.nsegments; i++)
         *sum += e.sums[i];

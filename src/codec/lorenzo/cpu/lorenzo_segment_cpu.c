@@ -125,7 +125,7 @@ static double squared_error(const floe_tile_job *job, const floe_segment *segmen
 /* The patterns of ordinary values, as they come. */
 typedef struct collection {
     floe_table_slot *slots;
-    uint32_t *count, most;
+    uint32_t mask, *count, most;
 } collection;
 
 static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n, tile_scratch *t, void *arg)
@@ -134,8 +134,8 @@ static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n
     uint32_t nbad = FLOE_V(floe_quantizer_encode)(job->quantizer, x, n, t->q, t->bad, t->negative, &t->stats);
     bool room = true;
     for (uint32_t i = 0; i < n && room; i++)
-        if (!(nbad && t->bad[i]))
-            room = floe_table_insert(c->slots, (uint64_t)(int64_t)t->q[i], c->count, c->most);
+        if (!(nbad && t->bad[i]) && (i == 0 || t->q[i] != t->q[i - 1] || (nbad && t->bad[i - 1])))
+            room = floe_table_insert(c->slots, c->mask, (uint64_t)(int64_t)t->q[i], c->count, c->most);
     if (nbad)
         memset(t->bad, 0, n);
     return room;
@@ -144,7 +144,7 @@ static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n
 static bool collect(const floe_tile_job *job, const floe_segment *segment, floe_table_slot *slots, uint32_t *count,
                     uint32_t most, void *scratch)
 {
-    collection c = {slots, count, most};
+    collection c = {slots, floe_table_mask(most), count, most};
     return walk_rows(job, segment, scratch, collect_row, &c);
 }
 

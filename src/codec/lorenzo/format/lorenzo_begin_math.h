@@ -4,10 +4,18 @@
 #define FLOE_CODEC_LORENZO_FORMAT_LORENZO_BEGIN_MATH_H
 
 #include "base/hd.h"
-#include "stage/quantizer/quantizer.h"
+#include "codec/codec.h"
+#include "stage/quantizer/quantizer_init_math.h"
 #include "stage/tile/view.h"
 
 /* ---- quantizer ------------------------------------------------------------------------------------------------------- */
+
+FLOE_HD floe_quantizer_kind floe_lorenzo_kind_of(floe_bound_mode mode)
+{
+    return mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
+           : mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
+                                         : FLOE_QUANTIZER_LINEAR;
+}
 
 /* With more than a quarter of the cells stored as literals a chunk is coded bit for bit instead, which then costs less. */
 FLOE_HD bool floe_lorenzo_too_many_literals(uint64_t nliterals, uint64_t ncells) { return nliterals > ncells / 4; }
@@ -17,12 +25,25 @@ FLOE_HD bool floe_lorenzo_may_retry(floe_quantizer_kind kind)
     return kind == FLOE_QUANTIZER_LINEAR || kind == FLOE_QUANTIZER_LOG;
 }
 
-/* Lossless: the most values that a table may have. It pays when each of them comes back often enough. */
-FLOE_HD uint32_t floe_lorenzo_table_most(uint64_t ncells)
+FLOE_HD bool floe_lorenzo_may_have_table(const floe_codec_params *p)
 {
-    enum { REPEATS = 8 };
-    return (uint32_t)floe_min64(FLOE_TABLE_MAX, ncells / REPEATS);
+    return p->mode == FLOE_BOUND_LOSSLESS || p->tables;
 }
+/* The most values that a chunk's table may have. It pays when each of them comes back often enough: within a bound it spares a part of a bit
+ * of each, if most are a quantizer's step apart, so that it would keep as many. */
+FLOE_HD uint32_t floe_lorenzo_table_most(const floe_codec_params *p, uint64_t ncells)
+{
+    enum { REPEATS = 8, REPEATS_IN_BOUND = 128 };
+    if (p->mode == FLOE_BOUND_LOSSLESS)
+        return (uint32_t)floe_min64(FLOE_TABLE_MAX, ncells / REPEATS);
+    return (uint32_t)floe_min64(floe_min64(p->tables + p->tables / 3, FLOE_TABLE_MAX), ncells / REPEATS_IN_BOUND);
+}
+FLOE_HD bool floe_lorenzo_are_apart(const floe_codec_params *p, uint64_t key, uint64_t next)
+{
+    return p->mode == FLOE_BOUND_LOSSLESS ||
+           floe_table_value(p->dtype, next) - floe_table_value(p->dtype, key) >= 2 * p->bound;
+}
+FLOE_HD bool floe_lorenzo_table_pays(uint32_t nvalues, uint32_t napart) { return napart >= (nvalues - 1) / 4 * 3; }
 
 /* ---- view ------------------------------------------------------------------------------------------------------------ */
 

@@ -3,15 +3,9 @@
 #ifndef FLOE_CODEC_LORENZO_FORMAT_LORENZO_PARAMS_MATH_H
 #define FLOE_CODEC_LORENZO_FORMAT_LORENZO_PARAMS_MATH_H
 
+#include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "stage/quantizer/quantizer_init_math.h"
-
-FLOE_HD floe_quantizer_kind floe_lorenzo_kind_of(floe_bound_mode mode)
-{
-    return mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
-           : mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
-                                         : FLOE_QUANTIZER_LINEAR;
-}
 
 /* Two parts, for two threads. */
 FLOE_HD void floe_lorenzo_params_first(const floe_codec_params *p, floe_dev_params *params)

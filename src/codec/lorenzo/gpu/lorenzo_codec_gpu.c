@@ -18,12 +18,18 @@ static floe_lorenzo_decoding *decode_own(floe_codec_decode *d) { return (void *)
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
 
+/* Whether chunks may have tables: LOSSLESS chunks, which most modes may come to, and, but in preset fast, those within an absolute bound. */
+static bool may_have_tables(floe_preset preset, floe_bound_mode mode)
+{
+    return mode != FLOE_BOUND_PWREL && (mode != FLOE_BOUND_ABS || preset != FLOE_PRESET_FAST);
+}
+
 static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
 {
     floe_lorenzo_encode_call *c = encode_own(e);
     *c = (floe_lorenzo_encode_call){.field = e->field,
                                     .huffman = e->preset != FLOE_PRESET_FAST,
-                                    .lossless = e->mode != FLOE_BOUND_ABS && e->mode != FLOE_BOUND_PWREL,
+                                    .has_tables = may_have_tables(e->preset, e->mode),
                                     .lossy = e->mode != FLOE_BOUND_LOSSLESS,
                                     .first_offset = e->first_offset};
     FLOE_TRY(floe_lorenzo_grid(e->field.rank, e->field.shape, e->chunk, &c->grid, err));
@@ -57,7 +63,7 @@ static void scratch_take(floe_lorenzo_encode_call *c, floe_arena *arena)
         c->book_words = floe_arena_take(arena, nchunks * FLOE_HUFFMAN_BOOK_WORDS, sizeof *c->book_words);
         c->book_nwords = floe_arena_take(arena, nchunks, sizeof *c->book_nwords);
     }
-    if (c->lossless) {
+    if (c->has_tables) {
         const floe_table_room room = floe_table_room_of(&c->grid, c->field.rank);
         c->table_slots = floe_arena_take(arena, nchunks * room.nslots, sizeof *c->table_slots);
         c->tables = floe_arena_take(arena, nchunks * room.most, sizeof *c->tables);
@@ -156,7 +162,7 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
     FLOE_TRY(floe_lorenzo_grid(d->rank, d->shape, d->chunk, &own->grid, err));
     d->nchunks = own->grid.nchunks;
     own->huffman = d->any || d->preset != FLOE_PRESET_FAST;
-    own->tables = d->any || (d->mode != FLOE_BOUND_ABS && d->mode != FLOE_BOUND_PWREL);
+    own->tables = d->any || may_have_tables(d->preset, d->mode);
     d->any = own->huffman && own->tables;
     return FLOE_OK;
 }

@@ -89,8 +89,8 @@ typedef struct floe_lorenzo_encode_call {
     floe_dev_field field;
     floe_dev_grid grid; /* nchunks * slots below 2^31 */
     bool huffman;
-    bool lossless; /* params->codec.mode may be LOSSLESS: there is scratch for tables */
-    bool lossy;    /* it may be another: some chunks may need a second attempt */
+    bool has_tables; /* params->codec may be LOSSLESS or allow tables: there is scratch for these */
+    bool lossy;      /* it may be another: some chunks may need a second attempt */
     const floe_dev_params *params;
     floe_dev_chunk *chunks;
     uint8_t *stream; /* 16-byte aligned */
@@ -111,7 +111,7 @@ typedef struct floe_lorenzo_encode_call {
     floe_huffman_book *books;
     uint32_t *book_words;  /* FLOE_HUFFMAN_BOOK_WORDS a chunk */
     uint32_t *book_nwords; /* a chunk each */
-    /* lossless only */
+    /* where it has tables */
     floe_table_slot *table_slots; /* sizes: floe_table_room_of in lorenzo_table.h */
     uint64_t *tables;
     void *table_scratch;

@@ -51,7 +51,7 @@ void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo
 bool floe_lorenzo_host_chunk_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params,
                                 floe_lorenzo_host_chunk *host_chunk)
 {
-    if (!floe_lorenzo_is_small(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
+    if (!floe_lorenzo_is_small(c) || c->has_tables || c->field.rank == FLOE_SAMPLE_AXES ||
         memcmp(c->grid.chunk, c->grid.shape, sizeof c->grid.shape) != 0)
         return false;
     *host_chunk = (floe_lorenzo_host_chunk){.bits = params->bits};

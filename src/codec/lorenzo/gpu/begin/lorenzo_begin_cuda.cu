@@ -58,7 +58,7 @@ uint32_t floe_lorenzo_begin_blocks(const floe_lorenzo_encode_call *call)
 
 int floe_lorenzo_tables_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
-    if (!call->lossless || floe_table_room_of(&call->grid, call->field.rank).most == 0)
+    if (!call->has_tables || floe_table_room_of(&call->grid, call->field.rank).most == 0)
         return (int)cudaSuccess;
     return call->field.dtype == FLOE_F32 ? floe_lorenzo_tables_f32(call, stream)
                                          : floe_lorenzo_tables_f64(call, stream);

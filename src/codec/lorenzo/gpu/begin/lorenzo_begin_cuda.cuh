@@ -21,7 +21,7 @@ FLOE_DEV void floe_lorenzo_clear_share(floe_share c, const floe_lorenzo_encode_c
     if (call->huffman)
         floe_clear_share(c, call->hists, call->grid.nchunks * sizeof *call->hists);
     const floe_table_room room = floe_table_room_of(&call->grid, call->field.rank);
-    if (call->lossless && room.most)
+    if (call->has_tables && room.most)
         floe_clear_share(c, floe_table_state_of(call, room), floe_table_state_nbytes(call->grid.nchunks));
     if (c.block == 0 && threadIdx.x == 0)
         *call->retry = 0;

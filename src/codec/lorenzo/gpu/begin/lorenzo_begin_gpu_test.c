@@ -101,15 +101,20 @@ static double with_small_values(int kind, uint64_t i, uint64_t nvalues)
     return kind >= 2 && i % 3 == 0 ? odd[i / 3 % 6] : kind == 4 ? NAN : v;
 }
 
-static void check_table(floe_dtype dtype, uint64_t n, uint64_t chunk, uint64_t nvalues, int kind, void *data)
+static void check_table_of(floe_codec_params p, uint64_t n, uint64_t chunk, uint64_t nvalues, int kind, void *data)
 {
-    floe_codec_params p = params_of(dtype, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0);
+    const floe_dtype dtype = p.dtype;
     p.has_fill = kind == 3;
     p.fill_bits = p.has_fill ? floe_value_bits(dtype, -9999) : 0;
     for (uint64_t i = 0; i < n; i++)
         put(data, dtype, i, with_small_values(dtype == FLOE_F32 ? kind | 1 : kind, i, nvalues));
     floe_field f = kit_chunk(data, dtype, 1, &n);
     check(&f, &p, &chunk, data, n * floe_dtype_size(dtype));
+}
+
+static void check_table(floe_dtype dtype, uint64_t n, uint64_t chunk, uint64_t nvalues, int kind, void *data)
+{
+    check_table_of(params_of(dtype, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0), n, chunk, nvalues, kind, data);
 }
 
 /* The number of values on either side of each limit. */
@@ -138,6 +143,27 @@ static void tables(void **state)
         check_table((floe_dtype)d, N, N, N, 0, data);
     }
     assert_true(ntables > 20);
+    free(data);
+}
+
+/* Values that lie 1/4 apart, 500 in each of two chunks; then one too many, and a bound within which they are near. */
+static void tables_within_a_bound(void **state)
+{
+    (void)state;
+    enum { N = 130000 };
+    double *data = malloc(N * sizeof *data);
+    for (int d = FLOE_F32; d <= FLOE_F64; d++)
+        for (int kind = 1; kind < (is_small() ? 2 : 4); kind += 2) {
+            floe_codec_params p = params_of((floe_dtype)d, FLOE_PRESET_BALANCED, FLOE_BOUND_ABS, 0.01);
+            p.tables = 378; /* up to 504 values */
+            ntables = 0;
+            check_table_of(p, N, N / 2, 500, kind, data);
+            assert_int_equal(ntables, 2);
+            check_table_of(p, N, N, 505, 1, data);
+            p.bound = 0.126;
+            check_table_of(p, N, N / 2, 500, 1, data);
+            assert_int_equal(ntables, 2);
+        }
     free(data);
 }
 
@@ -364,6 +390,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(views_and_votes),
         cmocka_unit_test(votes_on_strided_fields),
         cmocka_unit_test(tables),
+        cmocka_unit_test(tables_within_a_bound),
         cmocka_unit_test(tables_with_collisions),
         cmocka_unit_test(tables_of_strided_chunks),
         cmocka_unit_test(no_tables_where_there_is_a_bound),

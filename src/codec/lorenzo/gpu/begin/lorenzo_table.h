@@ -23,20 +23,19 @@ FLOE_HD floe_table_room floe_table_room_of(const floe_dev_grid *grid, uint32_t r
     uint64_t ncells = 1;
     for (uint32_t i = 0; i < rank; i++)
         ncells *= grid->chunk[i];
-    room.most = floe_lorenzo_table_most(ncells);
-    if (room.most)
-        for (room.nslots = 64; room.nslots < FLOE_TABLE_SLOTS / FLOE_TABLE_MAX * room.most;)
-            room.nslots *= 2;
+    const floe_codec_params any = {.mode = FLOE_BOUND_LOSSLESS};
+    room.most = floe_lorenzo_table_most(&any, ncells);
+    room.nslots = room.most ? floe_table_mask(room.most) + 1 : 0;
     return room;
 }
 
 /* table_scratch: the patterns of each chunk, in the order of their arrival and then sorted in pieces; behind them the
  * state, all 0 at first. */
-enum { FLOE_TABLE_PHASES = 4 };
+enum { FLOE_TABLE_PHASES = 5 };
 typedef struct floe_table_state {
     uint32_t ticket;
     uint32_t done[FLOE_TABLE_PHASES]; /* pieces of work */
-    uint32_t reserved[3];
+    uint32_t reserved[2];
     uint32_t count[1]; /* of each chunk: its patterns so far */
 } floe_table_state;
 
@@ -55,7 +54,7 @@ FLOE_HD uint64_t floe_table_scratch_nbytes(const floe_dev_grid *grid, floe_table
     return floe_table_patterns(grid->nchunks, room) * sizeof(uint64_t) + floe_table_state_nbytes(grid->nchunks);
 }
 
-/* Where params->codec.mode is LOSSLESS: gives each chunk a table if it has few values, each of them often. Else does
+/* Where params->codec allows tables: gives each chunk a table if it has few values, each of them often. Else does
  * nothing. The chunks and the state are as begin leaves them. One kernel. */
 int floe_lorenzo_tables_f32(const floe_lorenzo_encode_call *call, void *stream);
 int floe_lorenzo_tables_f64(const floe_lorenzo_encode_call *call, void *stream);

@@ -4,7 +4,8 @@
  * remembers those that it has seen, and looks only for others in the chunk's hash table.
  *
  * One kernel does all, in phases: clear the hash tables; insert the values of the chunks, noting each new pattern; sort
- * the patterns in pieces; count for each pattern how many of every piece are below it, which is its place. Work is cut in
+ * the patterns in pieces; count for each pattern how many of every piece are below it, which is its place; judge whether the
+ * table pays. Work is cut in
  * pieces that blocks take by number, phase after phase; a piece waits for all of the phase before. Those have lower
  * numbers, so blocks that run have them and wait for nothing but lower ones again: some block can always go on.
  *
@@ -34,7 +35,7 @@ enum {
     SEEN = 4096 / (FLOE_REAL_BITS / 8) /* patterns that a warp remembers, by the low bits of their hash */
 };
 
-enum { CLEAR, INSERT, SORT, RANK };
+enum { CLEAR, INSERT, SORT, RANK, JUDGE };
 
 /* An ordered pattern of a NaN: no value that goes into a table has it, and it is above all of those. */
 #define NO_KEY ((uint64_t)INT64_MAX)
@@ -57,6 +58,7 @@ struct plan {
 union workspace {
     floe_int seen[WARPS][SEEN];
     uint64_t keys[SORT_KEYS];
+    uint32_t napart;
 };
 
 /* What a block holds of the chunk at hand. */
@@ -78,8 +80,8 @@ FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, floe_table_room ro
     t.list = (uint64_t *)call->table_scratch + chunk * room.most;
     t.sorted = call->tables + chunk * room.most;
     t.count = floe_table_state_of(call, room)->count + chunk;
-    t.most = floe_lorenzo_table_most(t.chunk->ncells);
-    t.mask = room.nslots - 1;
+    t.most = floe_lorenzo_table_most(&call->params->codec, t.chunk->ncells);
+    t.mask = floe_table_mask(t.most);
     t.fill = (floe_uint)t.chunk->quantizer.fill;
     return t;
 }
@@ -258,13 +260,22 @@ FLOE_DEV void rank_piece(const table *t, uint64_t piece)
         }
 }
 
-FLOE_DEV void take_table(const table *t, floe_quantizer *quantizer)
+/* ---- judge --------------------------------------------------------------------------------------------------------- */
+
+/* napart: 0 at first. */
+FLOE_DEV void take_table(const table *t, const floe_dev_params *params, uint32_t *napart, floe_quantizer *quantizer)
 {
-    if (!pays(t))
+    const uint32_t n = pays(t) ? npatterns(t) : 0;
+    for (uint32_t i = threadIdx.x + 1; i < n; i += THREADS)
+        if (floe_lorenzo_are_apart(&params->codec, t->sorted[i - 1], t->sorted[i]))
+            atomicAdd(napart, 1u);
+    __syncthreads();
+    if (threadIdx.x > 0 || n == 0 || !floe_lorenzo_table_pays(n, *napart))
         return;
+    *quantizer = params->bits;
     quantizer->kind = FLOE_QUANTIZER_TABLE;
     quantizer->table = t->sorted;
-    quantizer->table_size = npatterns(t);
+    quantizer->table_size = n;
     quantizer->slots = t->slots;
     quantizer->slots_mask = t->mask;
 }
@@ -296,10 +307,13 @@ FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, const plan *p, int
         insert_piece(&t, piece, seen);
     } else if (phase == SORT) {
         sort_piece(&t, piece, shared->keys);
-    } else {
+    } else if (phase == RANK) {
         rank_piece(&t, piece);
-        if (piece == 0 && threadIdx.x == 0)
-            take_table(&t, &call->chunks[chunk].quantizer);
+    } else {
+        if (threadIdx.x == 0)
+            shared->napart = 0;
+        __syncthreads();
+        take_table(&t, call->params, &shared->napart, &call->chunks[chunk].quantizer);
     }
 }
 
@@ -311,7 +325,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
     __shared__ uint32_t ticket;
     floe_table_state *state = floe_table_state_of(&call, p.room);
     uint64_t begin = 0, chunk_seen = UINT64_MAX;
-    if (call.params->codec.mode != FLOE_BOUND_LOSSLESS || *call.status != FLOE_OK)
+    if (!floe_lorenzo_may_have_table(&call.params->codec) || *call.status != FLOE_OK)
         return;
     for (int phase = 0;;) {
         if (threadIdx.x == 0)
@@ -346,6 +360,7 @@ int FLOE_R(floe_lorenzo_tables)(const floe_lorenzo_encode_call *call, void *stre
     p.npieces[INSERT] = floe_ceil_div(ncells, INSERT_CELLS);
     p.npieces[SORT] = floe_ceil_div(p.room.most, SORT_KEYS);
     p.npieces[RANK] = floe_ceil_div(p.room.most, RANK_KEYS);
+    p.npieces[JUDGE] = 1;
     for (int i = 0; i < FLOE_TABLE_PHASES; i++)
         npieces += p.npieces[i] * call->grid.nchunks;
     const uint64_t at_once = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_AN_SM;
