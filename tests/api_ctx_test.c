@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts: options, messages, workspaces of the caller and their limits. */
+#include "base/try.h"
+#include "call/ctx.h"
 #include "tests/api_kit.h"
 
 #include <dirent.h>
@@ -426,6 +428,31 @@ static void rounding_of_the_caller(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Scratch that grows by little has room for all that was requested, from its aligned beginning on. */
+static floe_status scratch_grows(floe_ctx *ctx, void *unused)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    (void)unused;
+    floe_arena_take(&plan, 1000, 1);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    for (size_t nbytes = 0; nbytes < 100 * FLOE_ARENA_ALIGN; nbytes += FLOE_ARENA_ALIGN) {
+        FLOE_TRY(floe_ctx_scratch(ctx, nbytes, &arena));
+        assert_true(arena.capacity >= nbytes);
+        assert_int_equal((uintptr_t)arena.base % FLOE_ARENA_ALIGN, 0);
+        memset(arena.base, 0xA5, arena.capacity);
+    }
+    return FLOE_OK;
+}
+
+static void scratch_that_grows(void **unused)
+{
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    assert_int_equal(floe_ctx_run(ctx, scratch_grows, NULL), FLOE_OK);
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +467,7 @@ int main(void)
         cmocka_unit_test(limit_on_memory),
         cmocka_unit_test(use_after_failure),
         cmocka_unit_test(rounding_of_the_caller),
+        cmocka_unit_test(scratch_that_grows),
     };
     setenv("CUDA_VISIBLE_DEVICES", "", 1); /* a machine without a GPU */
     setenv("FLOE_EMULATED_DEVICES", "0", 1);

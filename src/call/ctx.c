@@ -266,7 +266,7 @@ floe_status floe_ctx_scratch(floe_ctx *ctx, size_t nbytes, floe_arena *arena)
         return FLOE_OK;
     FLOE_CHECK(&ctx->err, !ctx->caller_owns, FLOE_ERR_MEMORY, "the workspace has %zu bytes, %zu are needed",
                ctx->workspace_nbytes, ctx->workspace_used + nbytes);
-    if (nbytes > ctx->extra_nbytes[which]) {
+    if (nbytes + FLOE_ARENA_ALIGN > ctx->extra_nbytes[which]) {
         extra_release(ctx, which);
         if (ctx->max_memory && nbytes > floe_ctx_left(ctx))
             pipeline_free(ctx);

@@ -62,13 +62,13 @@ static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *
     }
     c.grid.slots = (uint32_t)floe_lorenzo_slots(f->rank, h->chunk);
     c.huffman = h->preset != FLOE_PRESET_FAST;
-    c.lossless = h->mode == FLOE_BOUND_LOSSLESS || h->mode == FLOE_BOUND_REL || h->mode == FLOE_BOUND_PSNR;
+    c.has_tables = h->mode == FLOE_BOUND_LOSSLESS || h->mode == FLOE_BOUND_REL || h->mode == FLOE_BOUND_PSNR;
     c.chunks = d->chunks = device_memory(c.grid.nchunks * sizeof *c.chunks);
     c.hists = d->hists = device_memory(c.grid.nchunks * sizeof *c.hists);
     c.place_nbytes = PLACE_NBYTES;
     for (int i = 0; i < 2; i++)
         c.place_state[i] = d->place[i] = device_memory(PLACE_NBYTES);
-    if (c.lossless) {
+    if (c.has_tables) {
         const floe_table_room room = floe_table_room_of(&c.grid, c.field.rank);
         c.table_slots = d->tables[0] = device_memory(c.grid.nchunks * room.nslots * sizeof *c.table_slots);
         c.tables = d->tables[1] = device_memory(c.grid.nchunks * room.most * sizeof *c.tables);
