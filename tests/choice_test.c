@@ -564,11 +564,9 @@ static void bounds_of_whole_multiples(void **unused)
         }
         kit_bytes exact = compress(&f, "lossless", 2);
         for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
-            kit_bytes bounded = compress(&f, bounds[b], 1 + (uint32_t)b % 2), again = compress(&f, bounds[b], 3);
+            kit_bytes bounded = compress(&f, bounds[b], 1 + (uint32_t)b % 2);
             assert_true(bounded.nbytes <= exact.nbytes);
-            same_bytes(&bounded, &again);
             kit_bytes_free(&bounded);
-            kit_bytes_free(&again);
         }
         kit_bytes_free(&exact);
     }

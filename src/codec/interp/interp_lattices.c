@@ -179,7 +179,7 @@ void floe_interp_lattices_code(encoder *e)
         floe_cpu_clear(e->cpu, e->apart, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     thin_originals(e);
-    assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.lattice[1]);
+    assert(p->nsteps <= e->needs.nsteps && floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.lattice[1]);
     set_anchors(e);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];

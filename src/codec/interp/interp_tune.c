@@ -275,6 +275,8 @@ static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
     const uint64_t *n = t->e->chunk.plan.shape;
     uint8_t late = 0;
     const uint32_t first = first_axis(t, best);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        late = best->start[a] ? best->start[a] : late;
     for (uint32_t i = 0; i < FLOE_INTERP_RANK; i++) {
         const uint32_t a = i == 0 ? first : i <= first ? i - 1 : i;
         uint32_t others = 0;

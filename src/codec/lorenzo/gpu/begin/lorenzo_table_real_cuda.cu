@@ -81,7 +81,7 @@ FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, floe_table_room ro
     t.sorted = call->tables + chunk * room.most;
     t.count = floe_table_state_of(call, room)->count + chunk;
     t.most = floe_lorenzo_table_most(&call->params->codec, t.chunk->ncells);
-    t.mask = floe_table_mask(t.most);
+    t.mask = room.nslots - 1; /* more slots than threads at once, which all may look for one before any counts */
     t.fill = (floe_uint)t.chunk->quantizer.fill;
     return t;
 }
@@ -153,7 +153,7 @@ FLOE_DEV void insert_piece(const table *t, uint64_t piece, floe_int *seen)
     const floe_uint *values = (const floe_uint *)t->chunk->origin;
     const uint64_t ncells = t->chunk->ncells, end = floe_min64((piece + 1) * INSERT_CELLS, ncells);
     floe_runs runs;
-    if (piece * INSERT_CELLS >= ncells || t->most == 0)
+    if (piece * INSERT_CELLS >= ncells || t->most == 0 || __any_sync(FLOE_ALL_LANES, npatterns(t) > t->most))
         return;
     floe_runs_of(FLOE_VIEW_AXES, t->chunk->view.extent, t->chunk->stride, &runs);
     uint64_t i = piece * INSERT_CELLS + threadIdx.x;
