@@ -100,6 +100,13 @@ FLOE_HD void floe_quantizer_make(floe_quantizer *z, floe_quantizer_kind kind, fl
         floe_quantizer_log(z, dtype, bound);
 }
 
+/* The ordered pattern of a value that has these bits. */
+FLOE_HD uint64_t floe_table_key(bool narrow, uint64_t bits)
+{
+    const uint64_t key = narrow ? (uint64_t)(int64_t)(int32_t)(uint32_t)bits : bits, below = (uint64_t)0 - (key >> 63);
+    return key ^ (below & (narrow ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX));
+}
+
 /* The value of an ordered pattern. */
 FLOE_HD double floe_table_value(floe_dtype dtype, uint64_t key)
 {

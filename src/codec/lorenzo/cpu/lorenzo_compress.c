@@ -240,13 +240,34 @@ static bool table_pays(const encoder *e, uint32_t count)
     return floe_lorenzo_table_pays(count, napart);
 }
 
+static bool values_repeat(const encoder *e)
+{
+    uint32_t ids[FLOE_TABLE_SAMPLE_SLOTS] = {0}, nvalues = 0, ndifferent = 0;
+    const floe_field *f = e->job.field;
+    for (uint32_t k = 0; k < floe_lorenzo_sample_size(e->ncells); k++) {
+        const int64_t at = floe_lorenzo_sample_at(&e->view, e->job.stride, e->ncells, k);
+        const uint64_t bits =
+            floe_dtype_is_narrow(f->dtype) ? ((const uint32_t *)f->data)[at] : ((const uint64_t *)f->data)[at];
+        const uint32_t id = floe_lorenzo_sample_id(f->dtype, bits, e->quantizer.fill);
+        uint32_t slot = id % FLOE_TABLE_SAMPLE_SLOTS;
+        while (id && ids[slot] && ids[slot] != id)
+            slot = (slot + 1) % FLOE_TABLE_SAMPLE_SLOTS;
+        nvalues += id != 0;
+        ndifferent += id && !ids[slot];
+        ids[slot] = id ? id : ids[slot];
+    }
+    return floe_lorenzo_sample_repeats(nvalues, ndifferent);
+}
+
 /* A table where the chunk has few values, each of them often; else nothing changes. */
 static void choose_table(encoder *e)
 {
     const floe_quantizer other = e->quantizer;
     const uint32_t most = floe_lorenzo_table_most(e->params, e->ncells), mask = floe_table_mask(most);
     uint32_t count = 0;
-    bool few = most > 0;
+    bool few = most > 0 && (e->params->mode == FLOE_BOUND_LOSSLESS || values_repeat(e));
+    if (!few)
+        return;
     set_quantizer(e, FLOE_QUANTIZER_BITS);
     memset(e->table_slots, 0, (mask + 1) * sizeof *e->table_slots);
     for (uint64_t i = 0; i < e->nsegments && few; i++)

@@ -45,6 +45,32 @@ FLOE_HD bool floe_lorenzo_are_apart(const floe_codec_params *p, uint64_t key, ui
 }
 FLOE_HD bool floe_lorenzo_table_pays(uint32_t nvalues, uint32_t napart) { return napart >= (nvalues - 1) / 4 * 3; }
 
+/* Within a bound a table is looked for where values come back in a sample: a cell of each of so many parts of the chunk, by their views. */
+enum { FLOE_TABLE_SAMPLE = 4096, FLOE_TABLE_SAMPLE_SLOTS = 2 * FLOE_TABLE_SAMPLE };
+FLOE_HD uint32_t floe_lorenzo_sample_size(uint64_t ncells) { return (uint32_t)floe_min64(ncells, FLOE_TABLE_SAMPLE); }
+FLOE_HD int64_t floe_lorenzo_sample_at(const floe_view *view, const int64_t *stride, uint64_t ncells, uint32_t k)
+{
+    const uint64_t part = ncells / floe_lorenzo_sample_size(ncells);
+    uint64_t cell = k * part + floe_table_slot_of(k + 1) % part;
+    int64_t at = 0;
+    for (int a = FLOE_VIEW_AXES; a-- > 0; cell /= view->extent[a])
+        at += (int64_t)(cell % view->extent[a]) * stride[a];
+    return at;
+}
+/* By what values are compared: 0 for none. fill: bits of a value that no table has, as those that are not finite. */
+FLOE_HD uint32_t floe_lorenzo_sample_id(floe_dtype dtype, uint64_t bits, uint64_t fill)
+{
+    const bool narrow = floe_dtype_is_narrow(dtype);
+    const uint64_t exponent = narrow ? 0x7F800000u : 0x7FF0000000000000u;
+    if (!floe_dtype_is_integer(dtype) && ((bits & exponent) == exponent || bits == fill))
+        return 0;
+    return (uint32_t)((floe_table_key(narrow, bits) * 0x9E3779B97F4A7C15u) >> 32) | 1;
+}
+FLOE_HD bool floe_lorenzo_sample_repeats(uint32_t nvalues, uint32_t ndifferent)
+{
+    return ndifferent <= nvalues / 64 * 63 + nvalues % 64;
+}
+
 /* ---- view ------------------------------------------------------------------------------------------------------------ */
 
 /* Strides by view axis from those by the chunk's axes. */

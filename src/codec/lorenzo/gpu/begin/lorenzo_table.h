@@ -31,12 +31,12 @@ FLOE_HD floe_table_room floe_table_room_of(const floe_dev_grid *grid, uint32_t r
 
 /* table_scratch: the patterns of each chunk, in the order of their arrival and then sorted in pieces; behind them the
  * state, all 0 at first. */
-enum { FLOE_TABLE_PHASES = 5 };
+enum { FLOE_TABLE_PHASES = 6 };
 typedef struct floe_table_state {
     uint32_t ticket;
     uint32_t done[FLOE_TABLE_PHASES]; /* pieces of work */
-    uint32_t reserved[2];
-    uint32_t count[1]; /* of each chunk: its patterns so far */
+    uint32_t nlive;                   /* chunks that may get a table */
+    uint32_t count[1];                /* of each chunk: its patterns so far */
 } floe_table_state;
 
 /* Patterns before the state, which is aligned to 16 bytes. */

@@ -3,7 +3,7 @@
  * Tables of values on a GPU. A table is wanted where a chunk has few patterns, so each of them comes often: a warp
  * remembers those that it has seen, and looks only for others in the chunk's hash table.
  *
- * One kernel does all, in phases: clear the hash tables; insert the values of the chunks, noting each new pattern; sort
+ * One kernel does all, in phases: look at a sample, which mostly is the end; clear the hash tables; insert the values of the chunks, noting each new pattern; sort
  * the patterns in pieces; count for each pattern how many of every piece are below it, which is its place; judge whether the
  * table pays. Work is cut in
  * pieces that blocks take by number, phase after phase; a piece waits for all of the phase before. Those have lower
@@ -35,7 +35,7 @@ enum {
     SEEN = 4096 / (FLOE_REAL_BITS / 8) /* patterns that a warp remembers, by the low bits of their hash */
 };
 
-enum { CLEAR, INSERT, SORT, RANK, JUDGE };
+enum { SAMPLE, CLEAR, INSERT, SORT, RANK, JUDGE };
 
 /* An ordered pattern of a NaN: no value that goes into a table has it, and it is above all of those. */
 #define NO_KEY ((uint64_t)INT64_MAX)
@@ -59,6 +59,9 @@ union workspace {
     floe_int seen[WARPS][SEEN];
     uint64_t keys[SORT_KEYS];
     uint32_t napart;
+    struct {
+        uint32_t ids[FLOE_TABLE_SAMPLE_SLOTS], nvalues, ndifferent;
+    } sample;
 };
 
 /* What a block holds of the chunk at hand. */
@@ -87,6 +90,48 @@ FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, floe_table_room ro
 }
 
 FLOE_DEV uint32_t npatterns(const table *t) { return *(const volatile uint32_t *)t->count; }
+
+/* ---- sample -------------------------------------------------------------------------------------------------------- */
+
+/* True where this thread put it there. */
+FLOE_DEV bool insert_id(uint32_t *ids, uint32_t id)
+{
+    uint32_t slot = id % FLOE_TABLE_SAMPLE_SLOTS, found = 1;
+    while (id && (found = atomicCAS(&ids[slot], 0u, id)) != 0 && found != id)
+        slot = (slot + 1) % FLOE_TABLE_SAMPLE_SLOTS;
+    return found == 0;
+}
+
+/* Whether values come back; all threads of the block come here, with a sample that is 0. */
+FLOE_DEV bool values_repeat(const table *t, floe_dtype dtype, workspace *shared)
+{
+    const floe_uint *values = (const floe_uint *)t->chunk->origin;
+    const uint64_t ncells = t->chunk->ncells;
+    uint32_t nvalues = 0, ndifferent = 0;
+    for (uint32_t k = threadIdx.x; k < floe_lorenzo_sample_size(ncells); k += THREADS) {
+        const int64_t at = floe_lorenzo_sample_at(&t->chunk->view, t->chunk->stride, ncells, k);
+        const uint32_t id = floe_lorenzo_sample_id(dtype, values[at], t->fill);
+        nvalues += id != 0;
+        ndifferent += insert_id(shared->sample.ids, id);
+    }
+    atomicAdd(&shared->sample.nvalues, nvalues);
+    atomicAdd(&shared->sample.ndifferent, ndifferent);
+    __syncthreads();
+    return floe_lorenzo_sample_repeats(shared->sample.nvalues, shared->sample.ndifferent);
+}
+
+/* A chunk that gets no table is as one that has too many values. */
+FLOE_DEV void sample_chunk(const table *t, const floe_codec_params *p, workspace *shared, uint32_t *nlive)
+{
+    for (uint32_t i = threadIdx.x; i < sizeof shared->sample / 4; i += THREADS)
+        ((uint32_t *)&shared->sample)[i] = 0;
+    __syncthreads();
+    const bool live = t->most > 0 && (p->mode == FLOE_BOUND_LOSSLESS || values_repeat(t, p->dtype, shared));
+    if (threadIdx.x == 0 && live)
+        atomicAdd(nlive, 1u);
+    else if (threadIdx.x == 0)
+        *t->count = (uint32_t)FLOE_TABLE_MAX + 1;
+}
 
 /* ---- clear --------------------------------------------------------------------------------------------------------- */
 
@@ -296,7 +341,9 @@ FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, const plan *p, int
                         workspace *shared, uint64_t *chunk_seen)
 {
     const table t = table_of(call, p->room, chunk);
-    if (phase == CLEAR) {
+    if (phase == SAMPLE) {
+        sample_chunk(&t, &call->params->codec, shared, &floe_table_state_of(call, p->room)->nlive);
+    } else if (phase == CLEAR) {
         clear_piece(&t, piece);
     } else if (phase == INSERT) {
         floe_int *seen = shared->seen[threadIdx.x / FLOE_WARP];
@@ -336,8 +383,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
             begin += p.npieces[phase] * call.grid.nchunks;
         if (phase == FLOE_TABLE_PHASES)
             return;
-        if (phase > 0)
+        if (phase > SAMPLE) { /* before any other phase: what nobody does after it is not waited for */
+            wait_for(&state->done[SAMPLE], p.npieces[SAMPLE] * call.grid.nchunks);
+            if (*(const volatile uint32_t *)&state->nlive == 0)
+                return;
             wait_for(&state->done[phase - 1], p.npieces[phase - 1] * call.grid.nchunks);
+        }
         const uint64_t chunk = (turn - begin) / p.npieces[phase], piece = (turn - begin) % p.npieces[phase];
         run_piece(&call, &p, phase, chunk, piece, &shared, &chunk_seen);
         __threadfence();
@@ -356,6 +407,7 @@ int FLOE_R(floe_lorenzo_tables)(const floe_lorenzo_encode_call *call, void *stre
     for (uint32_t i = 0; i < call->field.rank; i++)
         ncells *= call->grid.chunk[i];
     p.room = floe_table_room_of(&call->grid, call->field.rank);
+    p.npieces[SAMPLE] = 1;
     p.npieces[CLEAR] = floe_ceil_div(p.room.nslots, CLEAR_SLOTS);
     p.npieces[INSERT] = floe_ceil_div(ncells, INSERT_CELLS);
     p.npieces[SORT] = floe_ceil_div(p.room.most, SORT_KEYS);
