@@ -230,28 +230,34 @@ static void set_quantizer(encoder *e, floe_quantizer_kind kind)
 /* Whether integers are so close that their places in a table are hardly shorter than they are. */
 static bool are_dense(const uint64_t *table, uint32_t count) { return (table[count - 1] - table[0]) / DENSE < count; }
 
-static bool table_pays(const encoder *e, uint32_t count)
+static bool table_pays(const encoder *e, uint32_t count, uint32_t nchanged)
 {
     uint32_t napart = 0;
     if (count == 0 || (e->quantizer.integer && are_dense(e->table, count)))
         return false;
     for (uint32_t i = 1; i < count; i++)
         napart += floe_lorenzo_are_apart(e->params, e->table[i - 1], e->table[i]);
-    return floe_lorenzo_table_pays(count, napart);
+    return floe_lorenzo_table_pays(e->params, e->ncells, nchanged, count, napart);
 }
 
-static bool values_repeat(const encoder *e)
+static uint64_t bits_at(const floe_field *f, int64_t at)
+{
+    return floe_dtype_is_narrow(f->dtype) ? ((const uint32_t *)f->data)[at] : ((const uint64_t *)f->data)[at];
+}
+
+static bool values_repeat(const encoder *e, uint32_t *nchanged)
 {
     uint32_t ids[FLOE_TABLE_SAMPLE_SLOTS] = {0}, nvalues = 0, ndifferent = 0;
     const floe_field *f = e->job.field;
     for (uint32_t k = 0; k < floe_lorenzo_sample_size(e->ncells); k++) {
-        const int64_t at = floe_lorenzo_sample_at(&e->view, e->job.stride, e->ncells, k);
-        const uint64_t bits =
-            floe_dtype_is_narrow(f->dtype) ? ((const uint32_t *)f->data)[at] : ((const uint64_t *)f->data)[at];
+        int64_t next;
+        const int64_t at = floe_lorenzo_sample_at(&e->view, e->job.stride, e->ncells, k, &next);
+        const uint64_t bits = bits_at(f, at);
         const uint32_t id = floe_lorenzo_sample_id(f->dtype, bits, e->quantizer.fill);
         uint32_t slot = id % FLOE_TABLE_SAMPLE_SLOTS;
         while (id && ids[slot] && ids[slot] != id)
             slot = (slot + 1) % FLOE_TABLE_SAMPLE_SLOTS;
+        *nchanged += bits != bits_at(f, at + next);
         nvalues += id != 0;
         ndifferent += id && !ids[slot];
         ids[slot] = id ? id : ids[slot];
@@ -264,8 +270,8 @@ static void choose_table(encoder *e)
 {
     const floe_quantizer other = e->quantizer;
     const uint32_t most = floe_lorenzo_table_most(e->params, e->ncells), mask = floe_table_mask(most);
-    uint32_t count = 0;
-    bool few = most > 0 && (e->params->mode == FLOE_BOUND_LOSSLESS || values_repeat(e));
+    uint32_t count = 0, nchanged = 0;
+    bool few = most > 0 && (e->params->mode == FLOE_BOUND_LOSSLESS || values_repeat(e, &nchanged));
     if (!few)
         return;
     set_quantizer(e, FLOE_QUANTIZER_BITS);
@@ -274,7 +280,7 @@ static void choose_table(encoder *e)
         few = e->ops->collect(&e->job, &e->segments[i], e->table_slots, &count, most, worker_scratch(e, 0));
     if (few)
         floe_table_finish(e->table_slots, mask, e->table, count);
-    if (!few || !table_pays(e, count)) {
+    if (!few || !table_pays(e, count, nchanged)) {
         e->quantizer = other;
         return;
     }

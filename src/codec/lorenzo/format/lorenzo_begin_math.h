@@ -29,8 +29,7 @@ FLOE_HD bool floe_lorenzo_may_have_table(const floe_codec_params *p)
 {
     return p->mode == FLOE_BOUND_LOSSLESS || p->tables;
 }
-/* The most values that a chunk's table may have. It pays when each of them comes back often enough: within a bound it spares a part of a bit
- * of each, if most are a quantizer's step apart, so that it would keep as many. */
+/* The most values that a chunk's table may have: each of them comes back often enough. */
 FLOE_HD uint32_t floe_lorenzo_table_most(const floe_codec_params *p, uint64_t ncells)
 {
     enum { REPEATS = 8, REPEATS_IN_BOUND = 128 };
@@ -43,16 +42,19 @@ FLOE_HD bool floe_lorenzo_are_apart(const floe_codec_params *p, uint64_t key, ui
     return p->mode == FLOE_BOUND_LOSSLESS ||
            floe_table_value(p->dtype, next) - floe_table_value(p->dtype, key) >= 2 * p->bound;
 }
-FLOE_HD bool floe_lorenzo_table_pays(uint32_t nvalues, uint32_t napart) { return napart >= (nvalues - 1) / 4 * 3; }
 
 /* Within a bound a table is looked for where values come back in a sample: a cell of each of so many parts of the chunk, by their views. */
 enum { FLOE_TABLE_SAMPLE = 4096, FLOE_TABLE_SAMPLE_SLOTS = 2 * FLOE_TABLE_SAMPLE };
 FLOE_HD uint32_t floe_lorenzo_sample_size(uint64_t ncells) { return (uint32_t)floe_min64(ncells, FLOE_TABLE_SAMPLE); }
-FLOE_HD int64_t floe_lorenzo_sample_at(const floe_view *view, const int64_t *stride, uint64_t ncells, uint32_t k)
+/* next: how far its neighbour in the row is, the one behind it if there is one. */
+FLOE_HD int64_t floe_lorenzo_sample_at(const floe_view *view, const int64_t *stride, uint64_t ncells, uint32_t k,
+                                       int64_t *next)
 {
     const uint64_t part = ncells / floe_lorenzo_sample_size(ncells);
     uint64_t cell = k * part + floe_table_slot_of(k + 1) % part;
+    const uint64_t row = view->extent[FLOE_VIEW_X], x = cell % row;
     int64_t at = 0;
+    *next = x + 1 < row ? stride[FLOE_VIEW_X] : x > 0 ? -stride[FLOE_VIEW_X] : 0;
     for (int a = FLOE_VIEW_AXES; a-- > 0; cell /= view->extent[a])
         at += (int64_t)(cell % view->extent[a]) * stride[a];
     return at;
@@ -69,6 +71,15 @@ FLOE_HD uint32_t floe_lorenzo_sample_id(floe_dtype dtype, uint64_t bits, uint64_
 FLOE_HD bool floe_lorenzo_sample_repeats(uint32_t nvalues, uint32_t ndifferent)
 {
     return ndifferent <= nvalues / 64 * 63 + nvalues % 64;
+}
+/* A table within a bound spares a bit or more where a value is not its neighbour's, nchanged times in the sample, if most of its values are a
+ * quantizer's step apart: napart neighbours in it. */
+FLOE_HD bool floe_lorenzo_table_pays(const floe_codec_params *p, uint64_t ncells, uint32_t nchanged, uint32_t nvalues,
+                                     uint32_t napart)
+{
+    const uint64_t bits = (uint64_t)nvalues * (floe_dtype_is_narrow(p->dtype) ? 32 : 64);
+    return p->mode == FLOE_BOUND_LOSSLESS ||
+           (napart >= (nvalues - 1) / 4 * 3 && bits <= ncells / floe_lorenzo_sample_size(ncells) * nchanged);
 }
 
 /* ---- view ------------------------------------------------------------------------------------------------------------ */

@@ -76,8 +76,8 @@ typedef struct floe_dev_chunk {
     /* bytes from the start of the stream; set by open, or when tiles are placed */
     uint64_t entries_at, payload_at;
     uint64_t payload_nwords;
-    uint32_t opened; /* decode: what came of opening it, a floe_status. Without tiles unless that is FLOE_OK */
-    uint32_t reserved;
+    uint32_t opened;   /* decode: what came of opening it, a floe_status. Without tiles unless that is FLOE_OK */
+    uint32_t nchanged; /* encode: of a sample for a table, so many cells differ from a neighbour */
 } floe_dev_chunk;
 
 /* Tile slots that a chunk of this extent needs, whatever its view. */

@@ -60,7 +60,7 @@ union workspace {
     uint64_t keys[SORT_KEYS];
     uint32_t napart;
     struct {
-        uint32_t ids[FLOE_TABLE_SAMPLE_SLOTS], nvalues, ndifferent;
+        uint32_t ids[FLOE_TABLE_SAMPLE_SLOTS], nvalues, ndifferent, nchanged;
     } sample;
 };
 
@@ -107,26 +107,32 @@ FLOE_DEV bool values_repeat(const table *t, floe_dtype dtype, workspace *shared)
 {
     const floe_uint *values = (const floe_uint *)t->chunk->origin;
     const uint64_t ncells = t->chunk->ncells;
-    uint32_t nvalues = 0, ndifferent = 0;
+    uint32_t nvalues = 0, ndifferent = 0, nchanged = 0;
     for (uint32_t k = threadIdx.x; k < floe_lorenzo_sample_size(ncells); k += THREADS) {
-        const int64_t at = floe_lorenzo_sample_at(&t->chunk->view, t->chunk->stride, ncells, k);
+        int64_t next;
+        const int64_t at = floe_lorenzo_sample_at(&t->chunk->view, t->chunk->stride, ncells, k, &next);
+        nchanged += values[at] != values[at + next];
         const uint32_t id = floe_lorenzo_sample_id(dtype, values[at], t->fill);
         nvalues += id != 0;
         ndifferent += insert_id(shared->sample.ids, id);
     }
     atomicAdd(&shared->sample.nvalues, nvalues);
     atomicAdd(&shared->sample.ndifferent, ndifferent);
+    atomicAdd(&shared->sample.nchanged, nchanged);
     __syncthreads();
     return floe_lorenzo_sample_repeats(shared->sample.nvalues, shared->sample.ndifferent);
 }
 
 /* A chunk that gets no table is as one that has too many values. */
-FLOE_DEV void sample_chunk(const table *t, const floe_codec_params *p, workspace *shared, uint32_t *nlive)
+FLOE_DEV void sample_chunk(const table *t, const floe_codec_params *p, workspace *shared, floe_dev_chunk *chunk,
+                           uint32_t *nlive)
 {
     for (uint32_t i = threadIdx.x; i < sizeof shared->sample / 4; i += THREADS)
         ((uint32_t *)&shared->sample)[i] = 0;
     __syncthreads();
     const bool live = t->most > 0 && (p->mode == FLOE_BOUND_LOSSLESS || values_repeat(t, p->dtype, shared));
+    if (threadIdx.x == 0)
+        chunk->nchanged = shared->sample.nchanged;
     if (threadIdx.x == 0 && live)
         atomicAdd(nlive, 1u);
     else if (threadIdx.x == 0)
@@ -315,7 +321,8 @@ FLOE_DEV void take_table(const table *t, const floe_dev_params *params, uint32_t
         if (floe_lorenzo_are_apart(&params->codec, t->sorted[i - 1], t->sorted[i]))
             atomicAdd(napart, 1u);
     __syncthreads();
-    if (threadIdx.x > 0 || n == 0 || !floe_lorenzo_table_pays(n, *napart))
+    if (threadIdx.x > 0 || n == 0 ||
+        !floe_lorenzo_table_pays(&params->codec, t->chunk->ncells, t->chunk->nchanged, n, *napart))
         return;
     *quantizer = params->bits;
     quantizer->kind = FLOE_QUANTIZER_TABLE;
@@ -342,7 +349,8 @@ FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, const plan *p, int
 {
     const table t = table_of(call, p->room, chunk);
     if (phase == SAMPLE) {
-        sample_chunk(&t, &call->params->codec, shared, &floe_table_state_of(call, p->room)->nlive);
+        sample_chunk(&t, &call->params->codec, shared, &call->chunks[chunk],
+                     &floe_table_state_of(call, p->room)->nlive);
     } else if (phase == CLEAR) {
         clear_piece(&t, piece);
     } else if (phase == INSERT) {
