@@ -253,7 +253,8 @@ static void memory_of_a_level(void **unused)
     const floe_field field = floe_field_of(values, FLOE_F32, 3, n);
     (void)unused;
     for (uint64_t i = 0; i < ncells; i++)
-        values[i] = cosf(0.05f * (float)(i % LARGE)) * sinf(0.03f * (float)(i / LARGE % LARGE)) +
+        values[i] = cosf(0.05f * (float)(i % LARGE)) * sinf(0.03f * (float)(i / LARGE % LARGE)) *
+                        cosf(0.04f * (float)(i / LARGE / LARGE)) +
                     (float)(i * 7919 % 13) * 0.01f; /* which takes bytes, of the finest level most */
     for (int t = 0; t < 2; t++) {
         floe_ctx *ctx = NULL;
