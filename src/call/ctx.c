@@ -261,7 +261,8 @@ bool floe_ctx_scratch_fits(const floe_ctx *ctx, size_t nbytes)
 floe_status floe_ctx_scratch(floe_ctx *ctx, size_t nbytes, floe_arena *arena)
 {
     const floe_extra which = FLOE_EXTRA_SCRATCH;
-    *arena = floe_arena_of((uint8_t *)ctx->workspace + ctx->workspace_used, workspace_left(ctx));
+    uint8_t *const begin = ctx->workspace;
+    *arena = floe_arena_of(begin ? begin + ctx->workspace_used : NULL, workspace_left(ctx));
     if (nbytes <= workspace_left(ctx))
         return FLOE_OK;
     FLOE_CHECK(&ctx->err, !ctx->caller_owns, FLOE_ERR_MEMORY, "the workspace has %zu bytes, %zu are needed",

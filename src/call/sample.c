@@ -291,6 +291,7 @@ floe_codec_params floe_sample_params(const floe_sample *s, floe_codec codec)
     floe_codec_params params = floe_resolve_codec(&s->header);
     params.codec = codec;
     params.mode = params.mode == FLOE_BOUND_PWREL ? params.mode : FLOE_BOUND_ABS;
+    params.tables = params.mode == FLOE_BOUND_ABS ? UINT16_MAX + 1 : 0; /* as floe_sizing_of */
     return params;
 }
 
