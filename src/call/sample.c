@@ -342,16 +342,18 @@ static floe_status code_here(const floe_sample *s, floe_trial *trial, double *sq
     return squares ? codec->squared_error(&call, squares, s->err) : codec->encode(&call, s->err);
 }
 
+/* A GPU without the memory leaves a trial to the host, but not the stream: those bytes are not kept. */
 static floe_status code(const floe_sample *s, floe_trial *trial, const uint8_t **bytes, double *squares)
 {
+    floe_status status = FLOE_ERR_UNSUPPORTED;
     if (s->code) {
-        const floe_status status = s->code(s->user, s, trial, bytes, squares);
+        status = s->code(s->user, s, trial, bytes, squares);
         const bool refused = status == FLOE_ERR_UNSUPPORTED || status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT;
         if (!refused || !s->coded)
             return status;
         *s->err = (floe_error){.status = FLOE_OK};
     }
-    *bytes = s->coded;
+    *bytes = status == FLOE_ERR_UNSUPPORTED ? s->coded : NULL;
     return code_here(s, trial, squares);
 }
 
