@@ -89,7 +89,7 @@ static void pinned_memory_gives_way(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* Codecs are tried on the GPU; one that it has no memory for, on the CPU, whose trial is the stream then. */
+/* Codecs are tried on the GPU, and on the CPU where it has no memory for one. The stream is the GPU's, or there is none. */
 static void trials_fit_or_go_to_the_cpu(void **state)
 {
     static const gpu_case each[] = {{"turbulence", FLOE_F32, 3, {24, 32, 40}, "rel=1e-3 preset=best"},
@@ -115,7 +115,7 @@ static void trials_fit_or_go_to_the_cpu(void **state)
                                     .device_workspace = device,
                                     .device_workspace_nbytes = rooms[i]};
         assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
-        assert_int_equal(alike(ctx, &each[0], i == 0), FLOE_OK);
+        assert_int_equal(alike(ctx, &each[0], i == 0), i < 2 ? FLOE_OK : FLOE_ERR_MEMORY);
         floe_ctx_free(&ctx);
         CU(cudaFree(device));
     }
