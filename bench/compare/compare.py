@@ -259,6 +259,8 @@ def main():
     args = parser.parse_args()
     if not shutil.which(args.floe):
         fail(f"there is no {args.floe}; build it, or say --floe")
+    if int(args.repeats) < 3:
+        fail("--repeats is at least 3, as it is for floe bench")
     os.environ["OMP_NUM_THREADS"] = "1"
     enter_venv(args.venv.absolute(), ["numpy"] if args.no_peers else ["numpy", "h5py", "hdf5plugin", "pysz"])
     from compare_report import report
