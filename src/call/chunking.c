@@ -9,17 +9,17 @@
 
 /* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut
  * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. Not so
- * codecs that take a field as a whole. */
+ * codecs that take a field as a whole: what is too large for them is cut into bricks. */
 enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 192 << 20 };
+enum { BRICK_NELEMS = 1 << 26, BRICK_UNIT = 64 /* for levels up to 6: each halves the extents of a brick */ };
 
 /* ---- the shape of a chunk ---------------------------------------------------------------------------------------- */
 
-/* As many units as fit into nbytes, spread evenly over the axis, so that the last chunk is no sliver. */
-static uint64_t cut_even(uint64_t extent, uint64_t unit, uint64_t unit_nbytes, uint64_t nbytes)
+/* As many units as there may be, spread evenly over the axis, so that the last chunk is no sliver. */
+static uint64_t cut_even(uint64_t extent, uint64_t unit, uint64_t most)
 {
-    uint64_t most = floe_max64(nbytes / unit_nbytes, 1);
     uint64_t units = floe_ceil_div(extent, unit);
-    uint64_t parts = floe_ceil_div(units, most);
+    uint64_t parts = floe_ceil_div(units, floe_max64(most, 1));
     return floe_min64(floe_ceil_div(units, parts) * unit, extent);
 }
 
@@ -42,14 +42,26 @@ static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t ch
         codec->units(f->rank, f->rank - 1 - i, &tile, &group);
         bool last = i + 1 == f->rank;
         if (last || floe_min64(tile, f->shape[i]) <= CHUNK_NBYTES_MAX / inner_nbytes) {
-            chunk[i] = cut_even(f->shape[i], tile, tile * inner_nbytes, CHUNK_NBYTES);
+            chunk[i] = cut_even(f->shape[i], tile, CHUNK_NBYTES / (tile * inner_nbytes));
         } else if (group <= CHUNK_NBYTES_MAX / inner_nbytes) {
-            chunk[i] = cut_even(f->shape[i], group, group * inner_nbytes, CHUNK_NBYTES_MAX);
+            chunk[i] = cut_even(f->shape[i], group, CHUNK_NBYTES_MAX / (group * inner_nbytes));
         } else {
             continue;
         }
         memcpy(chunk + i + 1, f->shape + i + 1, (f->rank - 1 - i) * sizeof *chunk);
         return;
+    }
+}
+
+/* Cuts the slowest axes, as few as will do. */
+static void choose_brick(const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
+{
+    uint64_t inner = floe_extent_nelems(f->rank, f->shape), outer = 1;
+    memcpy(chunk, f->shape, f->rank * sizeof *chunk);
+    for (uint32_t i = 0; i < f->rank && inner > BRICK_NELEMS / outer; i++) {
+        inner /= f->shape[i];
+        chunk[i] = cut_even(f->shape[i], BRICK_UNIT, BRICK_NELEMS / outer / inner / BRICK_UNIT);
+        outer *= chunk[i];
     }
 }
 
@@ -59,10 +71,12 @@ floe_status floe_chunking_choose(const floe_field *layout, const floe_params *pa
     memset(chunk, 0, FLOE_MAX_RANK * sizeof *chunk);
     if (params->chunk_rank == 0) {
         const floe_codec_ops *codec = floe_codec_chosen(params->codec);
-        if (codec->whole && floe_extent_nelems(layout->rank, layout->shape) <= codec->whole)
+        if (codec->whole == 0)
+            choose(codec, layout, chunk);
+        else if (floe_extent_nelems(layout->rank, layout->shape) <= codec->whole)
             memcpy(chunk, layout->shape, layout->rank * sizeof *chunk);
         else
-            choose(codec, layout, chunk);
+            choose_brick(layout, chunk);
         return FLOE_OK;
     }
     FLOE_CHECK(err, params->chunk_rank == layout->rank, FLOE_ERR_ARGUMENT, "the chunk has %u axes, the field has %u",
