@@ -20,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 
-LORENZO_PEERS = ("cuSZ", "cuSZp", "PFPL", "FZ-GPU")  # what `balanced` is measured against
-FAST_PEERS = ("cuSZp", "PFPL")  # and `fast`
-OTHER_PEERS = ("cuSZ-Hi",)  # shown only
+# (title, options of `floe compress`, peers, their title; whether it has to reach them in every case, or in the mean)
+COMPARED = (("fast", ["-p", "fast"], ("cuSZp", "PFPL"), "best of cuSZp, PFPL", False),
+            ("lorenzo balanced", ["-c", "lorenzo"], ("cuSZ", "cuSZp", "PFPL", "FZ-GPU"), "best Lorenzo peer", True),
+            ("balanced", [], ("cuSZ-Hi",), "cuSZ-Hi", True),
+            ("best", ["-p", "best"], ("cuSZ-Hi",), "", True))
 LOSSLESS = "lossless"
 
 
@@ -34,11 +36,11 @@ class Field:
         self.path, self.key, self.name, self.dims = path, path.stem, found[1], found[2]
 
 
-def floe_ratio(floe, field, bound, preset):
+def floe_ratio(floe, field, bound, options):
     """Compresses with --verify, so that a stream outside the bound is an error."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [floe, "compress", str(field.path), "-o", f"{scratch}/field.floe", "--dims", field.dims,
-                   "--dtype", "f32", "--bound", bound, "--preset", preset, "--verify", "--json"]
+                   "--dtype", "f32", "--bound", bound, "--verify", "--json", *options]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"ratio_peers: {field.key}: {done.stderr.strip()}")
@@ -86,28 +88,28 @@ def judge(ok, what):
 
 def bounded(floe, fields, bounds, peers):
     """Table and verdicts for error bounds relative to the range."""
-    print_head(["field", "rel", "fast", "best of cuSZp, PFPL", "balanced", "best Lorenzo peer", *OTHER_PEERS], 2)
-    gains = {"fast": [], "balanced": []}
+    print_head(["field", "rel", *(t for title, _, _, names, _ in COMPARED for t in (title, names) if t)], 2)
+    gains = {title: [] for title, *_ in COMPARED}
     for field in fields:
         for bound in bounds:
             known = peers.get((field.key, float(bound)), {})
             cells = [field.name, bound]
-            for preset, names in (("fast", FAST_PEERS), ("balanced", LORENZO_PEERS)):
-                ratio = floe_ratio(floe, field, f"rel={bound}", preset)
+            for title, options, names, shown, _ in COMPARED:
+                ratio = floe_ratio(floe, field, f"rel={bound}", options)
                 best = max((known[n] for n in names if n in known), default=None)
-                cells += [text(ratio), text(best)]
+                cells += [text(ratio)] + ([text(best)] if shown else [])
                 if best:
-                    gains[preset].append((ratio / best, f"{field.name} {bound}"))
-            print_row(cells + [text(known.get(n)) for n in OTHER_PEERS])
+                    gains[title].append((ratio / best, f"{field.name} {bound}"))
+            print_row(cells)
     print()
     ok = True
-    for preset, names in (("fast", "the best of cuSZp and PFPL"), ("balanced", "the best Lorenzo-based peer")):
-        if not gains[preset]:
+    for title, _, names, _, always in COMPARED:
+        if not gains[title]:
             continue
-        mean, least = geometric_mean([g for g, _ in gains[preset]]), min(gains[preset])
-        text_of = f"{preset} over {names}: geometric mean {mean:.3f}, least {least[0]:.3f} ({least[1]})"
-        # `fast` has to reach them in the mean, `balanced` everywhere
-        ok &= judge(mean >= 1 and (preset == "fast" or least[0] >= 1), text_of)
+        mean, least = geometric_mean([g for g, _ in gains[title]]), min(gains[title])
+        peer = f"the best of {', '.join(names)}" if len(names) > 1 else names[0]
+        ok &= judge(mean >= 1 and (least[0] >= 1 or not always),
+                    f"{title} over {peer}: geometric mean {mean:.3f}, least {least[0]:.3f} ({least[1]})")
     return ok
 
 
@@ -115,7 +117,7 @@ def lossless(floe, fields):
     print_head(["field, lossless", "shuffle + zstd -3", "fast", "balanced"])
     gains = []
     for field in fields:
-        zstd, fast, balanced = zstd_ratio(field), *(floe_ratio(floe, field, LOSSLESS, p) for p in ("fast", "balanced"))
+        zstd, fast, balanced = zstd_ratio(field), *(floe_ratio(floe, field, LOSSLESS, ["-p", p]) for p in ("fast", "balanced"))
         print_row([field.name, text(zstd), text(fast), text(balanced)])
         if zstd:
             gains.append((balanced / zstd, field.name))
