@@ -307,6 +307,41 @@ static void cut_behind_a_level(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* user: bytes of the stream, and those that were requested. */
+static floe_status read_counted(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    ((uint64_t *)user)[1] += nbytes;
+    return read_stream(user, offset, dst, nbytes, got);
+}
+
+/* Of a source a level reads its own bytes, and few besides: what may hold the header, the index, and a few of each chunk. */
+static void few_other_bytes_are_read(void **unused)
+{
+    static const char *const texts[] = {"abs=1e-3 codec=interp", "abs=1e-3 codec=wavelet",
+                                        "abs=1e-3 codec=interp chunk=8x40x16", "abs=1e-3 codec=wavelet chunk=8x40x16"};
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int t = 0; t < 4; t++) {
+        const uint64_t nbytes = stream_of(ctx, texts[t]);
+        floe_info info = {.size = sizeof info};
+        assert_int_equal(floe_stream_info(stream, nbytes, &info, NULL), FLOE_OK);
+        for (uint32_t level = 1; level <= info.levels; level++) {
+            uint64_t counts[] = {nbytes, 0}, n;
+            size_t wrote = 0;
+            const floe_source source = {counts, read_counted, nbytes, 1};
+            const floe_sink sink = {&wrote, write_part};
+            const floe_stream_options options = {.size = sizeof options, .level = level};
+            assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, level, &n), FLOE_OK);
+            assert_int_equal(floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_OK);
+            if (counts[1] > n + n / 16 + 1024 + 4096 + info.nchunks * (24 + 512) + 48)
+                fail_msg("%s, level %u takes %llu bytes of %llu, %llu were read", texts[t], level,
+                         (unsigned long long)n, (unsigned long long)nbytes, (unsigned long long)counts[1]);
+        }
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* Of chunk 0 bytes are missing that level 1 does not need, or some that it does: the head of chunk 1 is not read over. */
 static void missing_within_a_chunk(void **unused)
 {
@@ -441,6 +476,7 @@ int main(void)
                                        cmocka_unit_test(bytes_of_a_level_are_checked),
                                        cmocka_unit_test(memory_of_a_level),
                                        cmocka_unit_test(cut_behind_a_level),
+                                       cmocka_unit_test(few_other_bytes_are_read),
                                        cmocka_unit_test(missing_within_a_chunk),
                                        cmocka_unit_test(cut_within_a_chunk),
                                        cmocka_unit_test(chunks_in_words)};

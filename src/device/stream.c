@@ -50,7 +50,9 @@ static floe_status find_need(const floe_stream *s, fetched *f, floe_error *err)
     return s->level ? floe_codec_of(s->header.codec)->level_nbytes(&call, f->have, &f->need, err) : FLOE_OK;
 }
 
-enum { PIECE_NBYTES = 1 << 16 /* of a chunk, read at once where its level does not show yet how much it takes */ };
+/* Of a chunk whose level does not show yet how much it takes: read at first, or as much as the level took of the chunk before, if that is
+ * less; read at least, or a 16th of what is there, if that is more, so that a chunk is not looked at too often. */
+enum { FIRST_NBYTES = 4096, LEAST_NBYTES = 512 };
 
 /* Bytes of the record at `offset`, of which *have are there. */
 static floe_status fetch_up_to(floe_ctx *ctx, floe_stream *s, uint64_t offset, uint64_t to, uint64_t *have,
@@ -78,7 +80,7 @@ static floe_status fetch_indexed(floe_ctx *ctx, floe_stream *s, uint64_t chunk, 
     FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
                "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
     const uint64_t all = floe_record_nbytes(entry.record.nbytes);
-    uint64_t have = s->memory ? all : 0, to = s->level ? floe_min64(all, PIECE_NBYTES) : all;
+    uint64_t have = s->memory ? all : 0, to = s->level ? floe_min64(all, s->likely_nbytes) : all;
     do {
         FLOE_TRY(fetch_up_to(ctx, s, entry.offset, to, &have, err));
         const uint8_t *record = s->memory ? s->memory + entry.offset : s->record;
@@ -91,6 +93,9 @@ static floe_status fetch_indexed(floe_ctx *ctx, floe_stream *s, uint64_t chunk, 
         f->have = floe_min64(have - FLOE_RECORD_HEAD_NBYTES, f->head.nbytes);
         FLOE_TRY(find_need(s, f, err));
         to = f->need < f->head.nbytes ? FLOE_RECORD_HEAD_NBYTES + f->need : all;
+        s->likely_nbytes = floe_min64(FIRST_NBYTES, floe_max64(LEAST_NBYTES, to));
+        if (have < to)
+            to = floe_min64(all, floe_max64(to, have + floe_max64(LEAST_NBYTES, have / 16)));
     } while (have < to);
     return FLOE_OK;
 }
@@ -212,7 +217,7 @@ typedef struct floe_batch_chunk {
 static size_t record_space(const floe_stream *s)
 {
     const size_t all = (size_t)floe_record_nbytes(s->sizing.payload_nbytes);
-    return s->first_bytes && all > PIECE_NBYTES ? PIECE_NBYTES : all;
+    return s->first_bytes && all > FIRST_NBYTES ? FIRST_NBYTES : all;
 }
 
 void floe_stream_spread(floe_ctx *ctx, floe_stream *s, uint64_t nchunks, floe_width width)
@@ -240,6 +245,7 @@ void floe_stream_take(floe_stream *s, floe_arena *arena)
     s->records = floe_arena_take(arena, s->lanes.batch, record_space(s));
     s->record = s->records;
     s->record_nbytes = record_space(s);
+    s->likely_nbytes = FIRST_NBYTES;
     s->reader.bytes = floe_arena_take(arena, FLOE_FORWARD_NBYTES, 1);
 }
 

@@ -33,6 +33,7 @@ typedef struct floe_stream {
     uint8_t *record;                /* source: one record at a time */
     uint64_t record_nbytes;         /* room for it */
     bool first_bytes;               /* of a level: that grows as they are read */
+    uint64_t likely_nbytes;         /* bytes of a record that a level may take */
     floe_forward_reader reader;     /* source read forward */
     bool by_cpu;                    /* chunks are decoded on the CPU, whatever the context's backend */
     bool part;                      /* a level or a box is requested, which may need less scratch than chunks have */
