@@ -28,24 +28,29 @@ int cli_stream_open(const char *path, io_reader **reader, floe_info *info)
     return cli_stream_head(*reader, info);
 }
 
+/* Of a file what is there at first is mostly enough, and is not read again by the one who reads on. */
 int cli_stream_head(io_reader *reader, floe_info *info)
 {
+    enum { FIRST_NBYTES = 4096 };
     floe_error err = {0};
     floe_source source = io_reader_source(reader);
     unsigned char *head = malloc(CLI_STREAM_HEAD_NBYTES);
-    size_t got;
+    uint64_t want = FIRST_NBYTES;
+    size_t got = 0, n = 1;
+    int failed = head ? 0 : cli_fail(FLOE_ERR_MEMORY, "out of memory");
     info->size = sizeof *info;
-    if (!head)
-        return cli_fail(FLOE_ERR_MEMORY, "out of memory");
-    if (io_reader_keep(reader, CLI_STREAM_HEAD_NBYTES, &err) != FLOE_OK) {
-        free(head);
-        return cli_fail_with(&err);
+    while (!failed && n && got < want) {
+        const size_t kept = io_reader_is_seekable(reader) ? (size_t)want : CLI_STREAM_HEAD_NBYTES;
+        if (io_reader_keep(reader, kept, &err) != FLOE_OK)
+            failed = cli_fail_with(&err);
+        else if (source.read(source.user, got, head + got, (size_t)want - got, &n) != FLOE_OK)
+            failed = cli_fail_with(io_reader_error(reader));
+        got += n;
+        if (failed || floe_stream_header_nbytes(head, got, &want, NULL) != FLOE_OK)
+            break;
     }
-    floe_status status = source.read(source.user, 0, head, CLI_STREAM_HEAD_NBYTES, &got);
-    int failed = 0;
+    const floe_status status = failed ? FLOE_OK : floe_stream_info(head, got, info, &err);
     if (status != FLOE_OK)
-        failed = cli_fail_with(io_reader_error(reader));
-    else if ((status = floe_stream_info(head, got, info, &err)) != FLOE_OK)
         failed = cli_fail(status, "'%s': %s", io_reader_name(reader),
                           err.message[0] ? err.message : floe_status_text(status));
     free(head);

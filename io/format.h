@@ -37,7 +37,7 @@ struct io_reader {
     uint64_t expected;    /* bytes of payload, UINT64_MAX: whatever there is */
     char expected_as[96]; /* what makes so many bytes, for messages */
     size_t element_nbytes;
-    unsigned char *head; /* pipe: what was read ahead of the payload's reader */
+    unsigned char *head; /* what was read ahead of the payload's reader */
     size_t head_nbytes;
     uint64_t position; /* pipe: next byte of the input to hand out */
     struct stat stat;

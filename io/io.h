@@ -43,8 +43,8 @@ floe_status io_reader_finish(io_reader *reader, floe_error *err);
 /* Copies a pipe to an unlinked file in $TMPDIR (else /tmp), so that it can be read again. Nothing to do for a file. */
 floe_status io_reader_spool(io_reader *reader, floe_error *err);
 
-/* Reads the first bytes of a pipe and keeps them: as long as its source is read no further, it can be read from the start again.
- * Nothing to do for a file. */
+/* Reads the first bytes and keeps them, from where the source has them then. As long as the source of a pipe is read no further, it can be
+ * read from the start again. */
 floe_status io_reader_keep(io_reader *reader, size_t nbytes, floe_error *err);
 
 /* The payload as a source. io_reader_error is its last failure, with a message; status FLOE_OK when there was none. */

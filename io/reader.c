@@ -123,9 +123,9 @@ floe_status io_reader_peek(io_reader *reader, size_t nbytes, const unsigned char
         if (!grown)
             return io_fail(err, FLOE_ERR_MEMORY, "out of memory");
         reader->head = grown;
-        size_t old = reader->seekable ? 0 : reader->head_nbytes;
+        const size_t old = reader->head_nbytes;
         long long n =
-            io_read_all(reader->fd, grown + old, nbytes - old, reader->seekable ? (long long)reader->base : -1);
+            io_read_all(reader->fd, grown + old, nbytes - old, reader->seekable ? (long long)(reader->base + old) : -1);
         if (n < 0)
             return fail_read(reader, err);
         reader->head_nbytes = old + (size_t)n;
@@ -139,7 +139,7 @@ floe_status io_reader_keep(io_reader *reader, size_t nbytes, floe_error *err)
 {
     const unsigned char *head;
     size_t got;
-    return reader->seekable ? FLOE_OK : io_reader_peek(reader, (size_t)reader->payload + nbytes, &head, &got, err);
+    return io_reader_peek(reader, (size_t)reader->payload + nbytes, &head, &got, err);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
@@ -270,19 +270,20 @@ floe_status io_reader_spool(io_reader *reader, floe_error *err)
 
 /* ---- the source -------------------------------------------------------------------------------------------------- */
 
-/* Hands out the head first, then what follows it in the pipe. */
-static long long pipe_read(io_reader *reader, unsigned char *dst, size_t nbytes)
+/* Hands out the head first, then what follows it in the file or the pipe. */
+static long long input_read(io_reader *reader, uint64_t at, unsigned char *dst, size_t nbytes)
 {
     size_t from_head = 0;
-    if (reader->position < reader->head_nbytes) {
-        size_t left = reader->head_nbytes - (size_t)reader->position;
+    if (at < reader->head_nbytes) {
+        const size_t left = reader->head_nbytes - (size_t)at;
         from_head = nbytes < left ? nbytes : left;
-        memcpy(dst, reader->head + reader->position, from_head);
+        memcpy(dst, reader->head + at, from_head);
     }
-    long long n = from_head < nbytes ? io_read_all(reader->fd, dst + from_head, nbytes - from_head, -1) : 0;
+    const long long from = reader->seekable ? (long long)(reader->base + at + from_head) : -1;
+    long long n = from_head < nbytes ? io_read_all(reader->fd, dst + from_head, nbytes - from_head, from) : 0;
     if (n < 0)
         return -1;
-    reader->position += from_head + (uint64_t)n;
+    reader->position = at + from_head + (uint64_t)n;
     return (long long)from_head + n;
 }
 
@@ -290,15 +291,11 @@ static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nb
 {
     io_reader *reader = user;
     uint64_t at = reader->payload + offset;
-    long long n;
     *got = 0;
-    if (reader->seekable)
-        n = io_read_all(reader->fd, dst, nbytes, (long long)(reader->base + at));
-    else if (reader->position == at || (reader->position <= reader->head_nbytes && at <= reader->head_nbytes)) {
-        reader->position = at; /* past a .npy header, which stands in the head, or back within what is kept there */
-        n = pipe_read(reader, dst, nbytes);
-    } else
+    if (!reader->seekable && reader->position != at && /* past a .npy header, or back within the head that has it */
+        (reader->position > reader->head_nbytes || at > reader->head_nbytes))
         return io_fail(&reader->error, FLOE_ERR_IO, "'%s' is a pipe and cannot be read again", reader->name);
+    const long long n = input_read(reader, at, dst, nbytes);
     if (n < 0)
         return fail_read(reader, &reader->error);
     *got = (size_t)n;
