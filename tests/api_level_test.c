@@ -156,6 +156,33 @@ static void means(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* Means overshoot beside a jump, but do not leave the range of the data where the stream has that. */
+static void means_are_within_the_range(void **unused)
+{
+    static const char *const texts[] = {"abs=0.01", "rel=1e-4", "pwrel=1e-3", "abs=0.01 fill=none"};
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int i = 0; i < CELLS; i++)
+        data[i] = i * 7919 % 101 < 3 ? 1000 : 2 + (float)(i % 13) * 0.01f;
+    for (int t = 0; t < 4; t++) {
+        const floe_field field = floe_field_of(data, FLOE_F32, 3, shape);
+        floe_params params;
+        uint64_t nbytes, nbeyond = 0;
+        assert_int_equal(floe_params_parse(&params, texts[t], NULL), FLOE_OK);
+        params.codec = FLOE_CODEC_WAVELET;
+        assert_int_equal(floe_compress(ctx, &field, &params, stream, sizeof stream, &nbytes), FLOE_OK);
+        for (uint32_t k = 1; k <= 4; k++) {
+            floe_field out = level_field(k);
+            assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &out), FLOE_OK);
+            for (uint64_t i = 0; i < out.shape[0] * out.shape[1] * out.shape[2]; i++)
+                nbeyond += part[i] < 2 || part[i] > 1000;
+        }
+        assert_true(t < 3 ? nbeyond == 0 : nbeyond > 0);
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* Bytes behind a level may be anything; of its own each one counts. */
 static void bytes_of_a_level_are_checked(void **unused)
 {
@@ -473,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole),
                                        cmocka_unit_test(boxes_of_levels),
                                        cmocka_unit_test(means),
+                                       cmocka_unit_test(means_are_within_the_range),
                                        cmocka_unit_test(bytes_of_a_level_are_checked),
                                        cmocka_unit_test(memory_of_a_level),
                                        cmocka_unit_test(cut_behind_a_level),

@@ -27,6 +27,11 @@ uint32_t floe_levels_of(const floe_header *h)
     return level;
 }
 
+floe_limits floe_limits_of(const floe_header *h)
+{
+    return (floe_limits){h->value_min <= h->value_max, h->value_min, h->value_max};
+}
+
 void floe_info_fill(floe_info *given, const floe_header *h, uint64_t stream_nbytes)
 {
     floe_info info = {.format_version = h->version,

@@ -13,6 +13,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/text_buffer.h"
+#include "field/field.h"
 
 /* What is left of floe_params once the range is known: rel and psnr have become abs. */
 typedef struct floe_codec_params {
@@ -64,6 +65,7 @@ typedef struct floe_chunk_decode {
     const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
     floe_arena *scratch;   /* of the codec's decode_workspace, or decode_scratch */
     uint32_t level;
+    floe_limits limits; /* of the field's values, which those of a level may leave: the codec cuts them */
     /* Bytes that may be damaged, or lack the last ones: called in the end for each box, as lo and hi, whose values are lost, so that the
      * others are good. CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
      * error. */

@@ -94,7 +94,8 @@ typedef struct floe_codec_decode {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
     floe_preset preset;
     floe_bound_mode mode;
-    uint32_t level; /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
+    uint32_t level;     /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
+    floe_limits limits; /* as of floe_chunk_decode */
     bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level are. Out: there is */
     uint64_t nchunks;             /* out. More is FLOE_ERR_LIMIT */
     const struct floe_cuda *cuda; /* as of floe_codec_encode */

@@ -27,6 +27,7 @@ typedef struct workspace_call {
 #include "call/choice.h"
 #include "call/chunking.h"
 #include "call/arg_check.h"
+#include "call/info.h"
 #include "call/resolve.h"
 #include "container/container_cuda.h"
 #include "container/header_math.h"
@@ -240,6 +241,7 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
     if (!floe_codec_of(s.header.codec)->device)
         return FLOE_OK;
     d->decode.level = call->level;
+    d->decode.limits = floe_limits_of(&whole);
     FLOE_TRY(plan_of_header(&whole, d, &ctx->err));
     const bool lossless = s.header.mode == FLOE_BOUND_LOSSLESS || s.header.mode == FLOE_BOUND_PWREL ||
                           floe_mode_is_size((int)s.header.mode);

@@ -25,7 +25,8 @@ static floe_chunk_decode chunk_call(const floe_stream *s, const uint64_t *extent
                                .extent = extent,
                                .src = payload,
                                .nbytes = nbytes,
-                               .level = s->level};
+                               .level = s->level,
+                               .limits = floe_limits_of(&s->header)};
 }
 
 /* A chunk of the stream: head and payload; of a level, or cut short, only its first bytes. */

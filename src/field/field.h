@@ -49,6 +49,12 @@ typedef struct floe_range {
                           * as a cheap scan saw them. They only spare fill detection its second pass. */
 } floe_range;
 
+/* What values lie between, where it is known. */
+typedef struct floe_limits {
+    bool known;
+    double min, max;
+} floe_limits;
+
 void floe_range_init(floe_range *range);
 void floe_range_merge(floe_range *into, const floe_range *part);
 

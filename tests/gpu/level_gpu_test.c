@@ -22,6 +22,7 @@ typedef struct level_case {
     uint64_t shape[FLOE_MAX_RANK];
     const char *params;
     bool on_gpu; /* all of its levels */
+    bool jumps;  /* beside which means overshoot, and are cut to the range */
 } level_case;
 
 typedef struct level_call {
@@ -48,6 +49,7 @@ static void make_values(const level_case *c, uint64_t n)
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t x = i % c->shape[c->rank - 1], y = i / c->shape[c->rank - 1];
         double v = sin((double)x * 0.2) * 3 + cos((double)y * 0.05) + (double)(i * 7919 % 11) * 0.004;
+        v = c->jumps && i % 101 < 3 ? 1000 : v;
         v = holes && i % 97 < 3 ? -99 : holes && i % 501 == 7 ? NAN : v;
         if (c->dtype == FLOE_F32)
             ((float *)of.data)[i] = (float)v;
@@ -181,8 +183,9 @@ static void levels_in_device_memory(void **unused)
         {FLOE_F32, 3, {16, 24, 33}, "codec=wavelet abs=0.01 chunk=16x8x33", true},
         {FLOE_F64, 2, {101, 77}, "codec=wavelet rel=1e-3 preset=best", true},
         {FLOE_F32, 3, {12, 40, 45}, "codec=wavelet abs=0.01 fill=-99", true},
-        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=wavelet abs=0.01", true},
-        {FLOE_F32, 1, {9001}, "codec=wavelet pwrel=1e-2", true},
+        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=wavelet abs=0.01", true, true},
+        {FLOE_F32, 1, {9001}, "codec=wavelet pwrel=1e-2", true, true},
+        {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet rel=1e-4", true, true},
         {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=100", true},   /* nothing but anchors */
         {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=1e-9", false}, /* raw */
     };

@@ -21,6 +21,22 @@ static double value_of(const floe_field *f, uint64_t i)
     return f->dtype == FLOE_F32 ? (double)((const float *)f->data)[i] : ((const double *)f->data)[i];
 }
 
+/* Values of a level are cut to limits, but those of a chunk that is raw or flat. */
+static void check_limits(const floe_codec_params *p, const kit_coded *coded, floe_chunk_decode *call,
+                         const floe_field *level)
+{
+    static double cut[40000];
+    const bool cuts = ((const uint8_t *)coded->block.data)[1] == 0;
+    const floe_field all = kit_chunk(cut, p->dtype, call->rank, level->shape);
+    call->limits = (floe_limits){true, 99, 104.5};
+    decode_level(p, coded, call, cut);
+    call->limits.known = false;
+    for (uint64_t i = 0; i < kit_cells(call->rank, level->shape); i++) {
+        const double v = value_of(level, i);
+        assert_true(value_of(&all, i) == (cuts ? fmin(fmax(v, 99), 104.5) : v));
+    }
+}
+
 /* Means are near the values where these vary slowly, and a box of a level is a part of it. */
 static void check_level(const floe_codec_params *p, const kit_coded *coded, const floe_field *whole, uint32_t k)
 {
@@ -36,6 +52,7 @@ static void check_level(const floe_codec_params *p, const kit_coded *coded, cons
     floe_chunk_decode call = {.rank = whole->rank, .extent = whole->shape, .lo = lo, .hi = hi, .level = k};
     const floe_field all = kit_chunk(level, p->dtype, whole->rank, hi);
     decode_level(p, coded, &call, level);
+    check_limits(p, coded, &call, &all);
     call.lo = from;
     call.hi = to;
     decode_level(p, coded, &call, part);

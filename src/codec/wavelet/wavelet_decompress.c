@@ -277,6 +277,7 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
     }
     r.center = p->center;
     r.unit = p->unit;
+    r.limits = floe_wavelet_limits(&d->call->limits, d->call->level, d->chunk.log);
     if (d->chunk.marked[FLOE_WAVELET_CORRECTIONS])
         r.corrections = d->marks[FLOE_WAVELET_CORRECTIONS] + row * d->row;
     if (d->chunk.marked[FLOE_WAVELET_VALUE_KINDS])

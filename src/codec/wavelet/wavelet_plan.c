@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/wavelet/wavelet_plan.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NORM_DEPTHS = 6, NORM_UNIT = 64 };
@@ -167,6 +168,18 @@ floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t
     l.shift[floe_interp_slowest(plan->shape)] -= l.kept;
     while (l.step < plan->nsteps && floe_interp_level_take(&plan->steps[l.step].step, l.shift))
         l.step++;
+    return l;
+}
+
+floe_limits floe_wavelet_limits(const floe_limits *field, uint32_t level, bool log)
+{
+    floe_limits l = *field;
+    l.known = l.known && level;
+    if (l.known && log) {
+        const double a = fabs(l.min), b = fabs(l.max);
+        l.min = l.min > 0 || l.max < 0 ? fmin(a, b) : 0;
+        l.max = fmax(a, b);
+    }
     return l;
 }
 

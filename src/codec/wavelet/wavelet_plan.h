@@ -79,6 +79,9 @@ typedef struct floe_wavelet_level {
 } floe_wavelet_level;
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level);
 
+/* Between what a level's values are: those of the field, or with logarithms their magnitudes. Level 0 is what it is. */
+floe_limits floe_wavelet_limits(const floe_limits *field, uint32_t level, bool log);
+
 /* Sizes that no structure exceeds. records, step_records: bytes for all steps, for one step, with codes of 2 bytes. nchunks, nwindows:
  * entropy chunks of all steps, and windows of these, where chunks are the shortest. */
 typedef struct floe_wavelet_needs {

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "base/hd.h"
+#include "field/field.h"
 
 enum { FLOE_WAVELET_MARKS = 7, FLOE_WAVELET_CORRECTION_MOST = 127 };
 
@@ -32,6 +33,7 @@ typedef struct floe_wavelet_row {
     double center, unit; /* unit: of corrections */
     double tolerance;    /* encode: the largest error, as computed: absolute, or with log relative */
     bool log, squares;   /* log: the array has logarithms; squares: their sum is wanted */
+    floe_limits limits;  /* decode: values are cut to these */
 } floe_wavelet_row;
 
 /* What encoding found. The sum of squares is a whole number, so that it does not depend on the order of summing. */

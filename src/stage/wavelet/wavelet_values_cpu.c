@@ -216,6 +216,8 @@ static void give(const floe_wavelet_row *r)
         const uint64_t n = floe_min64(RUN, r->n - i);
         floe_real y[RUN];
         finish(r, (const floe_real *)r->array + i, n, y);
+        for (uint64_t k = 0; k < n && r->limits.known; k++)
+            y[k] = FLOE_R(floe_wavelet_cut)(y[k], (floe_real)r->limits.min, (floe_real)r->limits.max);
         if (r->stride == 1)
             memcpy(to + i, y, n * sizeof *y);
         for (uint64_t k = 0; k < n && r->stride != 1; k++)

@@ -21,6 +21,13 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_give)(floe_real v, floe_real center)
     return FLOE_R(floe_wavelet_finite)(v) + center;
 }
 
+/* A value of a level, which may lie beyond all of the field. */
+FLOE_HD floe_real FLOE_R(floe_wavelet_cut)(floe_real y, floe_real min, floe_real max)
+{
+    y = y < min ? min : y;
+    return y > max ? max : y;
+}
+
 /* Whether y is near enough to x; its error, and the magnitude of x. */
 FLOE_HD bool FLOE_R(floe_wavelet_is_within)(floe_real x, floe_real y, bool log, double tolerance, double *error,
                                             double *size)

@@ -416,6 +416,7 @@ static floe_status give(const decoding *d)
                                  .center = d->chunk.plan.center,
                                  .unit = d->chunk.plan.unit,
                                  .log = d->chunk.log,
+                                 .limits = floe_wavelet_limits(&d->k->call->limits, d->k->call->level, d->chunk.log),
                                  .status = d->k->call->status};
     memcpy(job.array_shape, d->chunk.plan.shape, sizeof job.array_shape);
     memcpy(job.shift, d->level.shift, sizeof job.shift);

@@ -10,6 +10,7 @@
 #include "codec/chunks/codec_record.h"
 #include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_records_math.h"
+#include "field/field.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_output_math.h"
 #include "stage/wavelet/wavelet_cuda.h"
@@ -215,6 +216,7 @@ typedef struct floe_wavelet_give_job {
     const int8_t *kinds, *corrections;
     double center, unit;
     bool log;
+    floe_limits limits; /* values are cut to these */
     const uint32_t *status;
 } floe_wavelet_give_job;
 int floe_wavelet_give_box_f32(const floe_wavelet_give_job *job, void *stream);
