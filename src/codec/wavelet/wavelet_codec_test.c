@@ -180,6 +180,37 @@ static void many_channels(void **unused)
     free(data);
 }
 
+/* Planes of a stack differ: a hole is filled along each plane that has values. Between planes that takes twice as many bytes. */
+static void holes_of_stack(void **unused)
+{
+    static const uint64_t extent[] = {16, 60, 70};
+    static float data[16 * 60 * 70];
+    const floe_codec_params p = {.dtype = FLOE_F32,
+                                 .codec = FLOE_CODEC_WAVELET,
+                                 .preset = FLOE_PRESET_BALANCED,
+                                 .mode = FLOE_BOUND_ABS,
+                                 .bound = 0.01,
+                                 .max_abs = NAN};
+    uint64_t nbytes[2];
+    (void)unused;
+    for (int holes = 0; holes < 2; holes++) {
+        floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+        uint64_t state = 5;
+        kit_coded coded;
+        double phase = 0;
+        for (uint64_t i = 0; i < HOSTILE_COUNT(data); i++) {
+            const double y = (double)(i / 70 % 60), x = (double)(i % 70);
+            const bool hole = i / 4200 == 7 || (y - 25) * (y - 25) + (x - 40) * (x - 40) < 400;
+            phase = i % 4200 ? phase : 20 * hostile_uniform(&state);
+            data[i] = holes && hole ? NAN : (float)(10 * sin(0.1 * x + phase) * cos(0.07 * y + 3 * phase));
+        }
+        kit_round_trip(&p, &chunk, 1, &coded);
+        nbytes[holes] = coded.nbytes;
+        kit_block_free(&coded.block);
+    }
+    assert_true(nbytes[1] < 4 * nbytes[0]);
+}
+
 /* Of each step only entropy chunks that a box needs are decoded: most bytes may be damaged. */
 static void boxes_leave_chunks_out(void **unused)
 {
@@ -220,6 +251,7 @@ int main(void)
                                        cmocka_unit_test(damaged_levels),
                                        cmocka_unit_test(boxes_leave_chunks_out),
                                        cmocka_unit_test(rough_axes),
-                                       cmocka_unit_test(many_channels)};
+                                       cmocka_unit_test(many_channels),
+                                       cmocka_unit_test(holes_of_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,14 +61,15 @@ void floe_wavelet_array_take(floe_wavelet_encoder *e);
 /* Replaces each NaN of the array by a value that is smooth with its neighbours, or by 0 where all are NaN. */
 void floe_wavelet_array_fill(floe_wavelet_encoder *e);
 /* The steps of that filling, on either machine. run does one job. After a job that marks holes, run may clear *holes if none is left:
- * then coarser levels are left out. */
+ * then coarser levels are left out. look: as floe_look_all, of one place. */
 typedef struct floe_wavelet_filling {
     floe_status (*run)(void *user, const floe_wavelet_fill_job *job, bool *holes);
+    floe_status (*look)(void *user, const floe_look *look, uint64_t *bits);
     void *user;
-    floe_wavelet_fill_level array; /* holes: room for two bytes for each value, and a few more */
+    floe_wavelet_fill_level array; /* values, holes; these: room for two bytes for each value, and a few more */
     uint8_t *values;               /* of coarse levels: room for as many as the array has, and a few more */
 } floe_wavelet_filling;
-floe_status floe_wavelet_fill(const floe_wavelet_filling *f);
+floe_status floe_wavelet_fill(const floe_wavelet_encoder *e, floe_wavelet_filling *f);
 
 /* The most codes of step i that may be cut because they are too large; values near them become literals. With more of them, step i and
  * all coarser ones are left out. */

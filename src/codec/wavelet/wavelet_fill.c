@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points of the array that are NaN: means of what is known around them, level by level from coarse to fine, then smoothed. */
+/* Points of the array that are NaN: means of what is known around them, level by level from coarse to fine, then smoothed. First along
+ * axes that are smooth alone: planes of a stack may differ much. Then along all of them, where that leaves any. */
+#include <math.h>
 #include <string.h>
 
 #include "codec/wavelet/wavelet_encoder.h"
 
 typedef floe_wavelet_fill_level level;
 
-enum { LEVELS = 32 };
+enum { LEVELS = 32, PROBES = 1024 /* that rough axes are found by */ };
 
 static floe_status fill_do(const floe_wavelet_filling *f, floe_wavelet_fill_what what, const level *l, bool *holes)
 {
@@ -15,31 +17,75 @@ static floe_status fill_do(const floe_wavelet_filling *f, floe_wavelet_fill_what
     return f->run(f->user, &job, holes);
 }
 
-/* Coarse levels lie behind one another in values and holes. */
-floe_status floe_wavelet_fill(const floe_wavelet_filling *f)
+/* An axis is rough that takes a bit more for a value than two others do. So an axis that is too short to look along is, too. */
+static floe_status find_rough(const floe_wavelet_encoder *e, const floe_wavelet_filling *f, uint32_t *rough)
+{
+    const uint64_t *n = f->array.n;
+    floe_look look = floe_wavelet_trial_look(e, e, f->array.values, 0);
+    uint64_t bits = 0, most = 0;
+    double mean[FLOE_INTERP_RANK];
+    if (look.nprobes == 0 || floe_interp_slowest(n) + 2 >= FLOE_INTERP_RANK)
+        return FLOE_OK;
+    look.nprobes = PROBES;
+    look.inverse = 0x1p15 / (e->max_abs - fabs(e->chunk.plan.center));
+    FLOE_TRY(f->look(f->user, &look, &bits));
+    look.inverse *= 0x1p900; /* so that all that is not 0, nor NaN, takes FLOE_LOOK_BITS */
+    FLOE_TRY(f->look(f->user, &look, &most));
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const double along = (double)floe_look_along(most, a) / FLOE_LOOK_BITS;
+        const bool is_short = n[a] > 1 && !floe_look_reach(n[a]);
+        mean[a] = is_short ? FLOE_LOOK_BITS : along > 0 ? (double)floe_look_along(bits, a) / along : 0;
+    }
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        uint32_t smoother = 0;
+        for (uint32_t b = 0; b < FLOE_INTERP_RANK; b++)
+            smoother += n[b] > 1 && mean[b] + 1 <= mean[a];
+        *rough |= (uint32_t)(smoother >= 2) << a;
+    }
+    return FLOE_OK;
+}
+
+/* Coarse levels lie behind one another in values and holes: they have room, since there are two axes that are not rough, or no rough
+ * ones. With rough axes, holes remain where no other axis leads to a value. */
+static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough)
 {
     level levels[LEVELS] = {f->array};
+    levels[0].rough = rough;
     uint8_t *values = f->values;
     uint32_t n = 0;
     for (;; n++) {
         const uint64_t count = floe_interp_points(levels[n].n);
         bool some = true;
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_MARK, &levels[n], &some));
-        if (count == 1 || !some)
-            break;
-        levels[n + 1] = (level){.values = values, .holes = levels[n].holes + count, .narrow = f->array.narrow};
+        levels[n + 1] = levels[n];
+        levels[n + 1].values = values;
+        levels[n + 1].holes += count;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            levels[n + 1].n[a] = (levels[n].n[a] + 1) / 2;
+            levels[n + 1].n[a] = floe_ceil_div(levels[n].n[a], 1 + floe_wavelet_fill_halved(&levels[n], a));
+        if (!some || floe_interp_points(levels[n + 1].n) == count)
+            break;
         values += floe_interp_points(levels[n + 1].n) * (f->array.narrow ? sizeof(float) : sizeof(double));
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_COARSEN, &levels[n], NULL));
     }
-    FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_ZERO, &levels[n], NULL));
+    if (!rough)
+        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_ZERO, &levels[n], NULL));
     while (n-- > 0) {
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_REFINE, &levels[n], NULL));
         for (int k = 0; k < FLOE_WAVELET_FILL_PASSES; k++)
             FLOE_TRY(fill_do(f, k % 2 ? FLOE_WAVELET_FILL_ODD : FLOE_WAVELET_FILL_EVEN, &levels[n], NULL));
     }
     return FLOE_OK;
+}
+
+floe_status floe_wavelet_fill(const floe_wavelet_encoder *e, floe_wavelet_filling *f)
+{
+    uint32_t rough = 0;
+    f->array.narrow = e->narrow;
+    memcpy(f->array.n, e->chunk.plan.shape, sizeof f->array.n);
+    FLOE_TRY(find_rough(e, f, &rough));
+    if (rough)
+        FLOE_TRY(fill_along(f, rough));
+    return fill_along(f, 0);
 }
 
 enum { ROWS = 32 /* of a task */ };
@@ -53,8 +99,11 @@ typedef struct filling {
 static uint64_t next_point(const floe_wavelet_fill_job *j, uint64_t row, uint64_t x, uint64_t n)
 {
     const bool all = j->what == FLOE_WAVELET_FILL_MARK || j->what == FLOE_WAVELET_FILL_COARSEN;
-    const uint8_t *holes = j->level.holes + row, *hole = all || x == n ? NULL : memchr(holes + x, true, n - x);
-    return all ? x : hole ? (uint64_t)(hole - holes) : n;
+    const uint8_t *holes = j->level.holes + row;
+    if (all || x == n || holes[x])
+        return x;
+    const uint8_t *hole = memchr(holes + x, true, n - x);
+    return hole ? (uint64_t)(hole - holes) : n;
 }
 
 static void rows_task(void *arg, uint64_t i, uint32_t worker)
@@ -84,10 +133,15 @@ static floe_status fill_points(void *user, const floe_wavelet_fill_job *j, bool 
     return FLOE_OK;
 }
 
+static floe_status look_at(void *user, const floe_look *look, uint64_t *bits)
+{
+    floe_look_all(user, look, bits);
+    return FLOE_OK;
+}
+
 void floe_wavelet_array_fill(floe_wavelet_encoder *e)
 {
-    floe_wavelet_filling f = {.run = fill_points, .user = (void *)e->cpu, .values = e->kept};
-    f.array = (level){.values = e->bands.array, .holes = e->records, .narrow = e->narrow};
-    memcpy(f.array.n, e->chunk.plan.shape, sizeof f.array.n);
-    floe_wavelet_fill(&f);
+    floe_wavelet_filling f = {.run = fill_points, .look = look_at, .user = (void *)e->cpu, .values = e->kept};
+    f.array = (level){.values = e->bands.array, .holes = e->records};
+    floe_wavelet_fill(e, &f);
 }

@@ -10,9 +10,10 @@
 
 enum { FLOE_WAVELET_FILL_PASSES = 8 /* over each level, of one colour and the other in turn */ };
 
-/* A level: the array, or means of boxes of 2 points along each axis of the level before. holes: which were NaN. */
+/* A level: the array, or means of boxes of 2 points along each axis that is not rough of the level before. holes: which were NaN. */
 typedef struct floe_wavelet_fill_level {
     uint64_t n[FLOE_INTERP_RANK];
+    uint32_t rough; /* bit a: nothing is filled along axis a */
     uint8_t *values, *holes;
     bool narrow;
 } floe_wavelet_fill_level;
@@ -36,6 +37,8 @@ FLOE_HD double floe_wavelet_fill_value(const floe_wavelet_fill_level *l, uint64_
 {
     return floe_wavelet_real_at(l->values, l->narrow, i);
 }
+/* 1 for an axis along which two points become one of the next coarser level. */
+FLOE_HD uint32_t floe_wavelet_fill_halved(const floe_wavelet_fill_level *l, uint32_t a) { return ~l->rough >> a & 1; }
 FLOE_HD void floe_wavelet_fill_set(const floe_wavelet_fill_level *l, uint64_t i, double v)
 {
     floe_wavelet_real_set(l->values, l->narrow, i, v);
@@ -50,8 +53,9 @@ FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const ui
         uint64_t p[FLOE_INTERP_RANK];
         bool in = true;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            p[a] = 2 * at[a] + (child >> a & 1);
-            in = in && p[a] < l->n[a];
+            const uint32_t halved = floe_wavelet_fill_halved(l, a), nth = child >> a & 1;
+            p[a] = (at[a] << halved) + nth;
+            in = in && nth <= halved && p[a] < l->n[a];
         }
         const double v = in ? floe_wavelet_fill_value(l, floe_interp_index(l->n, p)) : (double)NAN;
         if (v == v) {
@@ -73,8 +77,8 @@ FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t 
         return;
     for (uint32_t k = 0; k < FLOE_INTERP_RANK; k++) {
         const uint32_t a = FLOE_INTERP_RANK - 1 - k;
-        there[2 * k] = at[a] > 0;
-        there[2 * k + 1] = at[a] + 1 < l->n[a];
+        there[2 * k] = at[a] > 0 && floe_wavelet_fill_halved(l, a);
+        there[2 * k + 1] = at[a] + 1 < l->n[a] && floe_wavelet_fill_halved(l, a);
         near[2 * k] = floe_wavelet_fill_value(l, there[2 * k] ? i - stride : i);
         near[2 * k + 1] = floe_wavelet_fill_value(l, there[2 * k + 1] ? i + stride : i);
         stride *= l->n[a];
@@ -86,12 +90,20 @@ FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t 
     floe_wavelet_fill_set(l, i, sum / count);
 }
 
+/* The value of the coarse level in whose box point at[] lies. */
+FLOE_HD double floe_wavelet_fill_coarse(const floe_wavelet_fill_job *j, const uint64_t *at)
+{
+    uint64_t box[FLOE_INTERP_RANK];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        box[a] = at[a] >> floe_wavelet_fill_halved(&j->level, a);
+    return floe_wavelet_fill_value(&j->coarse, floe_interp_index(j->coarse.n, box));
+}
+
 /* Point number i, at[], of those that the job does. what: the job's. */
 FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, floe_wavelet_fill_what what, uint64_t i,
                                      const uint64_t *at)
 {
     const floe_wavelet_fill_level *l = &j->level;
-    const uint64_t half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
     const double v = what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(l, i) : 0;
     switch (what) {
     case FLOE_WAVELET_FILL_MARK: l->holes[i] = v != v; break;
@@ -100,7 +112,7 @@ FLOE_HD void floe_wavelet_fill_point(const floe_wavelet_fill_job *j, floe_wavele
         break;
     case FLOE_WAVELET_FILL_REFINE:
         if (l->holes[i])
-            floe_wavelet_fill_set(l, i, floe_wavelet_fill_value(&j->coarse, floe_interp_index(j->coarse.n, half)));
+            floe_wavelet_fill_set(l, i, floe_wavelet_fill_coarse(j, at));
         break;
     case FLOE_WAVELET_FILL_ZERO:
         if (l->holes[i])

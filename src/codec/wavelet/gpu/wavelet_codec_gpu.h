@@ -76,7 +76,7 @@ typedef struct floe_wavelet_gpu_findings {
 } floe_wavelet_gpu_findings;
 
 /* All that kernels find for the host. tallies, nbits: what each counted grid takes as entropy chunks, as a list. look: of places for the
- * tuner's box. */
+ * tuner's box, or of the one that filling looks at. */
 typedef struct floe_wavelet_gpu_results {
     uint64_t look[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_WAVELET_GPU_GRIDS];
@@ -175,6 +175,8 @@ static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t 
     p->array[1] = p->from[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
 }
 
+/* As floe_look_all, of at most FLOE_LOOK_PLACES places. part: a floe_wavelet_gpu_part that is being encoded. */
+floe_status floe_wavelet_gpu_look(void *part, const floe_look *look, uint64_t *bits);
 /* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
 floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);

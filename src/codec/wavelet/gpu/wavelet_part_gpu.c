@@ -9,6 +9,7 @@
 
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
+#include "field/look_cuda.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -75,12 +76,19 @@ static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *un
     return FLOE_OK;
 }
 
+floe_status floe_wavelet_gpu_look(void *of, const floe_look *look, uint64_t *bits)
+{
+    const part *p = of;
+    uint64_t *found = p->w->c->results->look;
+    FLOE_CUDA(p->w->err, floe_look_cuda(look, p->w->status, found, p->w->stream));
+    return floe_wavelet_gpu_fetch(p->w, bits, found, floe_look_nplaces(look) * sizeof *bits);
+}
+
 static floe_status fill(part *p)
 {
-    floe_wavelet_filling f = {.run = fill_do, .user = p, .values = p->array[1]};
-    f.array = (floe_wavelet_fill_level){.values = p->array[0], .holes = p->e.records, .narrow = p->e.narrow};
-    memcpy(f.array.n, p->e.chunk.plan.shape, sizeof f.array.n);
-    return floe_wavelet_fill(&f);
+    floe_wavelet_filling f = {.run = fill_do, .look = floe_wavelet_gpu_look, .user = p, .values = p->array[1]};
+    f.array = (floe_wavelet_fill_level){.values = p->array[0], .holes = p->e.records};
+    return floe_wavelet_fill(&p->e, &f);
 }
 
 /* Values that lie as the array would, and are all numbers. */

@@ -8,7 +8,6 @@
 
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
-#include "field/look_cuda.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -210,10 +209,8 @@ static floe_status copy_box(part *p, const part *trial)
     job.center = p->first ? p->e.chunk.plan.center : 0;
     const floe_look look = floe_wavelet_trial_look(&p->e, &trial->e, job.array, job.center);
     uint64_t bits[FLOE_LOOK_PLACES] = {0};
-    if (look.nprobes) {
-        FLOE_CUDA(p->w->err, floe_look_cuda(&look, p->w->status, c->results->look, p->w->stream));
-        FLOE_TRY(floe_wavelet_gpu_fetch(p->w, bits, c->results->look, floe_look_nplaces(&look) * sizeof *bits));
-    }
+    if (look.nprobes)
+        FLOE_TRY(floe_wavelet_gpu_look(p, &look, bits));
     floe_wavelet_trial_place(&p->e, &look, bits, job.lo);
     memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
     memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
