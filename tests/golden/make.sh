@@ -243,6 +243,13 @@ wavelet-turned-f64  weather     300x7      f64 rel=1e-4   best     --codec wavel
 wavelet-turned-4d   mixing      4x9x14x3   f32 rel=1e-2   balanced --codec wavelet
 interp-turned-flat  constant    40x9       f32 rel=1e-3   balanced --codec interp
 wavelet-turned-raw  noise       40x3       f64 abs=1e-30  balanced --codec wavelet
+wavelet-97-f32      orbitals    16x17x20   f32 rel=1e-2   best     --codec wavelet
+wavelet-97-f64      spikes      70x60      f64 rel=1e-6   best     --codec wavelet
+wavelet-dd44-f32    terrain     70x60      f32 rel=1e-2   best     --codec wavelet
+wavelet-dd44-f64    spikes      12x20x25   f64 rel=1e-2   best     --codec wavelet
+wavelet-dd84-f32    weather     70x60      f32 rel=1e-3   best     --codec wavelet
+wavelet-dd84-f64    turbulence  70x60      f64 rel=1e-2   best     --codec wavelet
+wavelet-53-f64      ramp        12x20x25   f64 rel=1e-6   best     --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='
