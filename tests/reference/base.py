@@ -33,13 +33,13 @@ def turned(extent, turns):
     return axes[:first] + axes[end:] + axes[first:end]
 
 
-def unturn(values, extent, axes):
-    """Values in C order of a chunk with these axes, to that of the chunk itself."""
+def unturn(values, extent, axes, level):
+    """Values in C order of a chunk with these axes, to that of the chunk itself: those at multiples of 2^level."""
     step, strides = 1, [0] * len(extent)
     for a in reversed(axes):
         strides[a] = step
         step *= extent[a]
-    return [values[sum(map(mul, at, strides))] for at in product(*map(range, extent))]
+    return [values[sum(map(mul, at, strides))] for at in product(*(range(0, n, 1 << level) for n in extent))]
 
 
 def signed(v, bits):

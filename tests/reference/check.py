@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the reference decoder, and with it docs/format: golden files, the example in the documents, damage."""
+"""check.py [FLOE]   checks the reference decoder, and with it docs/format: golden files, the example in the documents, damage; and levels of
+these files against what the command FLOE decodes."""
 import hashlib
+import json
 import re
 import struct
+import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -25,6 +28,18 @@ def golden(folder):
         _, values = floe_decode.decode(file.read_bytes())
         assert hashlib.sha256(values).hexdigest() == sums[file.stem + ".raw"], "%s: other values" % file
     return len(files)
+
+
+def levels(floe, file):
+    """Each is what the command decodes."""
+    def command(name, *options):
+        return subprocess.run([floe, name, file, *options], check=True, stdout=subprocess.PIPE).stdout
+
+    count = len(json.loads(command("info", "--json")).get("level_nbytes", [0])) - 1
+    for level in range(1, count + 1):
+        _, values = floe_decode.decode(file.read_bytes(), level)
+        assert values == command("decompress", "--level", str(level), "-o", "-", "--quiet"), "%s: level %d" % (file, level)
+    return count
 
 
 def example(page, file):
@@ -93,7 +108,9 @@ def main():
     example(ROOT / "docs/format/lorenzo_chunk.md", first)
     tables(ROOT / "docs/format/zfp.md")
     indexes(ROOT / "docs/format/index.md")
-    print("%d golden files, %d damaged ones" % (sum(golden(folder) for folder in folders), damage(first)))
+    files = sum(golden(folder) for folder in folders)
+    nlevels = sum(levels(*sys.argv[1:], file) for folder in folders for file in folder.glob("*.floe")) if sys.argv[1:] else 0
+    print("%d golden files, %d of their levels, %d damaged ones" % (files, nlevels, damage(first)))
 
 
 if __name__ == "__main__":

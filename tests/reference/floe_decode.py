@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""floe_decode.py IN.floe OUT.raw: the reference decoder of the format, written from docs/format and from nothing else.
+"""floe_decode.py IN.floe OUT.raw [LEVEL]: the reference decoder of the format, written from docs/format and from nothing else.
 
 It shares no code with the library, checks all that the pages tell a decoder to check, and takes seconds for a megabyte.
 OUT is in C order, little-endian; - is stdout. Exit code 3 and one line for a file that is not valid.
@@ -9,7 +9,7 @@ import sys
 from itertools import product
 from math import prod
 
-from base import Damaged
+from base import Damaged, ceil_div, need
 from container import read_container
 from interp_decode import InterpChunk
 from lorenzo_decode import LorenzoChunk
@@ -17,31 +17,33 @@ from wavelet_decode import WaveletChunk
 from zfp_decode import ZfpChunk
 
 
-def decode(data):
-    """Header, and the values of a .floe stream as bytes in C order."""
+def decode(data, level=0):
+    """Header, and the values of a .floe stream, or of a level, as bytes in C order."""
     header, payloads = read_container(data)
     size = header.bits // 8
-    out = bytearray(prod(header.shape) * size)
+    shape = [ceil_div(n, 1 << level) for n in header.shape]
+    out = bytearray(prod(shape) * size)
     for number, payload in enumerate(payloads):
         low, extent = header.box(number)
         chunk = {1: LorenzoChunk, 2: ZfpChunk, 3: InterpChunk, 4: WaveletChunk}[header.codec]
-        values = iter(chunk(payload, header.bits, header.integer, extent).decode())
-        for index in product(*(range(n) for n in extent)):
+        need(level == 0 or header.codec > 2 and not any(i % (1 << level) for i in low), "no such level")
+        values = iter(chunk(payload, header.bits, header.integer, extent).decode(*[level] if level else []))
+        for index in product(*(range(0, n, 1 << level) for n in extent)):
             at = 0
-            for i, j, n in zip(low, index, header.shape):
-                at = at * n + i + j
+            for i, j, n in zip(low, index, shape):
+                at = at * n + (i + j >> level)
             out[at * size:(at + 1) * size] = next(values).to_bytes(size, "little")
     return header, bytes(out)
 
 
 def main(arguments):
-    if len(arguments) != 2:
-        print("usage: floe_decode.py IN.floe OUT.raw", file=sys.stderr)
+    if len(arguments) not in (2, 3):
+        print("usage: floe_decode.py IN.floe OUT.raw [LEVEL]", file=sys.stderr)
         return 2
     with open(arguments[0], "rb") as file:
         data = file.read()
     try:
-        _, values = decode(data)
+        _, values = decode(data, *map(int, arguments[2:]))
     except Damaged as what:
         print("floe_decode: %s: %s" % (arguments[0], what), file=sys.stderr)
         return 3

@@ -383,6 +383,13 @@ class Step:
         return fine
 
 
+def keep(steps, level, halved):
+    """Takes away the first steps that a level does not undo, and counts how often they halve each axis."""
+    while steps and all(halved[a] < level for a in steps[0].axes):
+        for a in steps.pop(0).axes:
+            halved[a] += 1
+
+
 class InterpChunk:
     def __init__(self, payload, bits, integer, extent):
         need(not integer, "interp: of integers")
@@ -392,11 +399,12 @@ class InterpChunk:
         self.shape = [1] * (4 - len(axes)) + axes
         need(len(payload) >= 28 + self.n // 4096, "interp: too few bytes")
 
-    def decode(self):
-        """Patterns of the values, in C order."""
-        return unturn(self.decode_turned(), self.extent, self.axes)
+    def decode(self, level=0):
+        """Patterns of a level's values, in C order."""
+        return unturn(self.decode_turned(level), self.extent, self.axes, level)
 
-    def decode_turned(self):
+    def decode_turned(self, level):
+        """With any patterns for values that are not of the level."""
         self.r = r = Reader(self.payload)
         head = r.take(20)
         kind, nsteps, flags, sets = head[1], head[2], head[3], head[4:9]
@@ -412,7 +420,7 @@ class InterpChunk:
         if kind == 2:
             apart, values = r.take(nbytes), [base & (1 << 8 * self.size) - 1] * self.n
         else:
-            apart, values = self.coded(nsteps, flags, nbytes, head[0] > 2)
+            apart, values = self.coded(nsteps, flags, nbytes, head[0] > 2, level)
         self.r = Reader(apart)
         self.place(values, sets, patterns)
         return values
@@ -420,7 +428,7 @@ class InterpChunk:
     def pad(self):
         need(not any(self.r.take(-self.r.at % 4)), "interp: padding")
 
-    def coded(self, nsteps, flags, nbytes, checked):
+    def coded(self, nsteps, flags, nbytes, checked, level):
         r, real, steps, n = self.r, self.real, [], self.shape
         for _ in range(nsteps):
             steps.append(Step(r, real, n, self.lifted))
@@ -453,12 +461,18 @@ class InterpChunk:
             found &= 0xFFFFFFFF
             need((found ^ found >> 16) & 0xFFFF == check, "interp: the check of an entropy chunk")
         r.at = begin
+        halved = [0] * 4
+        keep(steps, level, halved)
         for step, tables, each in zip(reversed(steps), all_tables, sizes):
             records = [None] * step.grid.records()
             read_chunks(r, step.spec, step.grid, tables, each, records)
             lattice = step.refine(lattice, records)
-        points = (lattice[point] for point in product(*(range(k) for k in self.shape)))
-        return apart, [real.pattern(self.leave(v) if flags & 1 else v) for v in points]
+        values = [0] * self.n
+        for i, point in enumerate(product(*map(range, self.shape))):
+            if not any(x % (1 << level) for x in point):
+                v = lattice[tuple(x >> h for x, h in zip(point, halved))]
+                values[i] = real.pattern(self.leave(v) if flags & 1 else v)
+        return apart, values
 
     def leave(self, v):
         y = exp2(max(min(v, 1100.0), -1100.0))

@@ -7,7 +7,7 @@ from math import isfinite, prod
 from struct import unpack
 
 from base import Reader, ceil_div, need, turned, unturn
-from interp_decode import Chunk, Grid, Real, Spec, mixed, read_tables
+from interp_decode import Chunk, Grid, Real, Spec, keep, mixed, read_tables
 from lorenzo_decode import exp2
 
 
@@ -99,11 +99,12 @@ class WaveletChunk:
         self.limit = 2.0 ** (100 if bits == 32 else 1000)
         need(len(payload) >= 20 + self.n // 4096, "wavelet: too few bytes")
 
-    def decode(self):
-        """Patterns of the values, in C order."""
-        return unturn(self.decode_turned(), self.extent, self.axes)
+    def decode(self, level=0):
+        """Patterns of a level's values, in C order."""
+        return unturn(self.decode_turned(level), self.extent, self.axes, level)
 
-    def decode_turned(self):
+    def decode_turned(self, level):
+        """With any patterns for values that are not of the level."""
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
@@ -117,7 +118,13 @@ class WaveletChunk:
         palette = [r.number(8) for _ in range(h[7])]
         mask = (1 << 8 * self.size) - 1
         if h[1] == 0:
-            self.array(h[2], h[8], signed(h[9]))
+            halved = self.array(h[2], h[8], signed(h[9]), level)
+            if level:
+                values = [0] * self.n
+                for point in product(*(range(0, k, 1 << level) for k in self.shape)):
+                    mean = self.a[self.at([x >> k for x, k in zip(point, halved)])]
+                    values[self.at(point)] = self.leave(mean, 0)
+                return values
         nbits = 4 if h[0] > 3 else 2
         corrections = self.marks(h[10] & (1 << nbits) - 1) if h[6] & 1 else [0] * self.n
         kinds = self.marks(h[10] >> nbits) if h[6] & 2 else [0] * self.n
@@ -213,7 +220,8 @@ class WaveletChunk:
         s = self.shape
         return ((point[0] * s[1] + point[1]) * s[2] + point[2]) * s[3] + point[3]
 
-    def array(self, nsteps, nbits, exponent):
+    def array(self, nsteps, nbits, exponent, level):
+        """Returns how often the axes of what it makes are halved."""
         r, real, steps, n = self.r, self.real, [], self.shape
         self.base, self.center, self.unit = (real.of(r.take(self.size)) for _ in range(3))
         need(self.base > 0 and self.unit > 0 and all(map(isfinite, (self.base, self.center, self.unit))),
@@ -232,18 +240,20 @@ class WaveletChunk:
             q = least + (packed >> i * nbits & (1 << nbits) - 1)
             v = self.cut(float(q) * self.step_of(exponent, point[self.slowest]))
             self.a[self.at(point)] = real.round(v)
-        tables = None
+        tables, halved = None, [0] * 4
+        halved[self.slowest] = passes = min(level, self.packet)
+        keep(steps, level, halved)
         for step in reversed(steps):
             records, tables = self.records(step.spec, step.grid, tables)
             self.check()
             self.details(step, records)
             for axis in step.axes:
                 self.undo(step.fine, axis)
-        for level in reversed(range(self.packet)):
-            n = list(self.shape)
-            for _ in range(level):
-                n[self.slowest] = ceil_div(n[self.slowest], 2)
+        n = list(steps[0].fine if steps else n)
+        for number in reversed(range(passes, self.packet)):
+            n[self.slowest] = ceil_div(self.shape[self.slowest], 1 << number)
             self.undo(n, self.slowest)
+        return halved
 
     def check(self):
         """That of the words since the last one."""
