@@ -45,19 +45,18 @@ static bool refused; /* the structure of the last plan uses a part that is off *
 
 /* ---- what is wrapped --------------------------------------------------------------------------------------------------- */
 
-#define WRAP(type, name, ...)        \
-    type __real_##name(__VA_ARGS__); \
-    type __wrap_##name(__VA_ARGS__); \
+#define WRAP(type, name, ...)                      \
+    __typeof__(name) __real_##name, __wrap_##name; \
     type __wrap_##name(__VA_ARGS__)
 
 /* The preset that the header does not name. */
 WRAP(bool, floe_interp_encoder_begin, floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-     uint32_t rank, const uint64_t *extent)
+     uint32_t rank, const uint64_t *extent, uint32_t turns)
 {
     static floe_codec_params own;
     own = *params;
     own.preset = (floe_preset)(now->preset < 0 ? FLOE_PRESET_BEST : now->preset);
-    return __real_floe_interp_encoder_begin(e, cpu, &own, rank, extent);
+    return __real_floe_interp_encoder_begin(e, cpu, &own, rank, extent, turns);
 }
 
 WRAP(void, floe_interp_plan_of, const uint64_t *shape, const floe_interp_structure *s, floe_interp_plan *plan)
