@@ -21,9 +21,10 @@ if [ -z "$(ls "$seeds")" ]; then
         for field in turbulence hostile steps; do
             for dtype in f32 f64; do
                 "$build/floe" fields $field --shape $shape --dtype $dtype -o "$seeds/raw" --force --quiet
-                for how in "rel=1e-3 fast" "rel=1e-3 balanced" "pwrel=1e-2 balanced" "lossless balanced"; do
-                    "$build/floe" compress "$seeds/raw" -o "$seeds/floe" --shape $shape --dtype $dtype \
-                        --bound "${how% *}" --preset "${how#* }" --quiet --force
+                for how in "rel=1e-3 --preset fast" rel=1e-3 pwrel=1e-2 lossless "rel=1e-3 --codec interp" \
+                    "pwrel=1e-2 --codec interp --preset best" "rel=1e-3 --codec wavelet --preset best"; do
+                    # shellcheck disable=SC2086 # how is words
+                    "$build/floe" compress "$seeds/raw" -o "$seeds/floe" --shape $shape --dtype $dtype --bound $how --quiet --force
                     n=$((n + 1))
                     { printf '%b' "\\x0$(printf %x $((n % 8 * 2 + 1)))" && cat "$seeds/floe"; } >"$seeds/$n"
                 done

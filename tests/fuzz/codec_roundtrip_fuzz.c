@@ -5,8 +5,8 @@
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bits 3-4 bound mode, bit 5 preset, bit 6 the first value is the fill value,
  *          bit 7 the largest magnitude is known
- *   1      how values come of the bytes: bits 0-1 in turn, differences, runs, multiples of the bound; bit 6 integers; bit 7
- *          codec zfp, whose modes are abs, rate, lossless, prec
+ *   1      how values come of the bytes: bits 0-1 in turn, differences, runs, multiples of the bound; bits 2-3 codecs lorenzo twice,
+ *          interp, wavelet; bit 4 preset best; bit 6 integers; bit 7 codec zfp, whose modes are abs, rate, lossless, prec
  *   2..5   extents
  *   6..13  the bound: a binary64
  *   14..   values
@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const floe_bound_mode modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_PWREL, FLOE_BOUND_LOSSLESS, FLOE_BOUND_ABS};
     static const floe_bound_mode zfp_modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_RATE, FLOE_BOUND_LOSSLESS, FLOE_BOUND_PREC};
+    static const floe_codec codecs[] = {FLOE_CODEC_LORENZO, FLOE_CODEC_LORENZO, FLOE_CODEC_INTERP, FLOE_CODEC_WAVELET};
     static double values[MAX_CELLS];
     uint64_t extent[FLOE_MAX_RANK], sum = 0;
     if (nbytes <= HEAD)
@@ -68,11 +69,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     floe_codec_params p = {.dtype = integer ? (wide ? FLOE_I64 : FLOE_I32)
                                     : wide  ? FLOE_F64
                                             : FLOE_F32,
-                           .codec = zfp ? FLOE_CODEC_ZFP : FLOE_CODEC_LORENZO,
-                           .preset = data[0] & 32 ? FLOE_PRESET_FAST : FLOE_PRESET_BALANCED,
+                           .codec = zfp ? FLOE_CODEC_ZFP : codecs[integer ? 0 : data[1] >> 2 & 3],
+                           .preset = data[1] & 16   ? FLOE_PRESET_BEST
+                                     : data[0] & 32 ? FLOE_PRESET_FAST
+                                                    : FLOE_PRESET_BALANCED,
                            .mode = (zfp ? zfp_modes : modes)[data[0] >> 3 & 3],
                            .max_abs = data[0] & 128 ? 1e3 : NAN};
-    if (integer && p.mode == FLOE_BOUND_PWREL)
+    if (integer ? p.mode == FLOE_BOUND_PWREL : p.codec == FLOE_CODEC_WAVELET && p.mode == FLOE_BOUND_LOSSLESS)
         p.mode = FLOE_BOUND_ABS;
     p.bound = sane_bound(p.dtype, p.mode, floe_f64_of(floe_load64(data + 6)));
     for (uint64_t i = 0; i < n; i++)

@@ -4,7 +4,7 @@
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 tables and an entropy chunk alone, bit 5 edits of a sound chunk, bit 6
  *          pwrel, bit 7 fill
- *   1      kind of values; bits 5-6: level; bit 7: codec wavelet
+ *   1      kind of values, those beyond the last one with preset best; bits 5-6: level; bit 7: codec wavelet
  *   2..5   extents; or width, window, planes, columns
  *   6..    the chunk; or edits: 2 bytes where, 1 byte what is added
  */
@@ -118,6 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         return 0;
     const floe_codec_params params = {.dtype = p[0] & 1 ? FLOE_F64 : FLOE_F32,
                                       .codec = p[1] >> 7 ? FLOE_CODEC_WAVELET : FLOE_CODEC_INTERP,
+                                      .preset = p[1] % 32 < HOSTILE_KINDS ? FLOE_PRESET_BALANCED : FLOE_PRESET_BEST,
                                       .mode = p[0] & 64 ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS,
                                       .bound = 0.01,
                                       .max_abs = NAN,
