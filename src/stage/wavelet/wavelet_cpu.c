@@ -263,7 +263,12 @@ static double largest(const void *values, uint64_t count)
     return (double)FLOE_R(floe_real_of)((floe_uint)most);
 }
 
-enum { RUN = 64 /* codes that are looked at together: most runs are 0, or vectors */ };
+enum {
+    RUN = 64,   /* codes that are looked at together: most runs are 0, or vectors */
+    VECTOR = 16 /* short runs are filled up to so many */
+};
+
+FLOE_INLINE uint32_t fill_up(uint32_t n) { return (n + VECTOR - 1) / VECTOR * VECTOR; }
 
 FLOE_INLINE void put_codes(const floe_wavelet_codes *c, uint64_t at, uint32_t n, const int32_t *codes)
 {
@@ -291,11 +296,11 @@ FLOE_INLINE bool get_codes(const floe_wavelet_codes *c, uint64_t at, uint32_t n,
 }
 
 /* Of magnitudes, and how far values are off: those of a run fit 32 bits. */
-FLOE_INLINE void add_means(const int32_t *m, const int32_t *off, floe_wavelet_means *means)
+FLOE_INLINE void add_means(const int32_t *m, const int32_t *off, uint32_t n, floe_wavelet_means *means)
 {
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
         int32_t sum = 0, count = 0;
-        for (uint32_t i = 0; i < RUN; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             const int32_t is = k + 1 < FLOE_WAVELET_SHIFTS ? -(m[i] == k + 1) : -(m[i] > k);
             sum += off[i] & is;
             count -= is;
@@ -309,21 +314,21 @@ static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
 {
     const floe_real inverse = 1 / (floe_real)c->step, limit = c->width == 1 ? 127 : 32767;
     for (uint64_t x = 0; x < c->count; x += RUN) {
-        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
+        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x), all = fill_up(n);
         floe_real v[RUN] = {0};
         int32_t m[RUN], off[RUN], codes[RUN], any = 0;
         memcpy(v, (const floe_real *)c->values + x, n * sizeof *v);
-        for (uint32_t i = 0; i < RUN; i++)
+        for (uint32_t i = 0; i < all; i++)
             any |= m[i] = FLOE_R(floe_wavelet_encode)(v[i], inverse, limit);
         if (any == 0)
             continue;
-        for (uint32_t i = n; i < RUN; i++)
+        for (uint32_t i = n; i < all; i++)
             m[i] = 0;
-        for (uint32_t i = 0; i < RUN; i++) {
+        for (uint32_t i = 0; i < all; i++) {
             off[i] = FLOE_R(floe_wavelet_off)(v[i], inverse, m[i]);
             codes[i] = v[i] < 0 ? -m[i] : m[i];
         }
-        add_means(m, off, means);
+        add_means(m, off, all, means);
         put_codes(c, x, n, codes);
     }
 }
@@ -333,14 +338,14 @@ static void decode(const floe_wavelet_codes *c)
     const floe_real step = (floe_real)c->step, first = FLOE_R(floe_wavelet_shift)(c->shift[0]),
                     second = FLOE_R(floe_wavelet_shift)(c->shift[1]), others = FLOE_R(floe_wavelet_shift)(c->shift[2]);
     for (uint64_t x = 0; x < c->count; x += RUN) {
-        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
+        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x), all = fill_up(n);
         floe_real *to = (floe_real *)c->values + x, v[RUN];
         int32_t codes[RUN] = {0};
         if (!get_codes(c, x, n, codes)) {
             memset(to, 0, n * sizeof *to);
             continue;
         }
-        for (uint32_t i = 0; i < RUN; i++) {
+        for (uint32_t i = 0; i < all; i++) {
             const int32_t m = codes[i] < 0 ? -codes[i] : codes[i];
             const floe_real full = FLOE_R(floe_wavelet_size)(m,
                                                              m == 1   ? first
@@ -350,7 +355,7 @@ static void decode(const floe_wavelet_codes *c)
                             size = m ? full : 0;
             v[i] = codes[i] < 0 ? -size : size;
         }
-        cut_large(v, RUN);
+        cut_large(v, all);
         memcpy(to, v, n * sizeof *to);
     }
 }
