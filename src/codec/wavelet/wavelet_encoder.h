@@ -23,6 +23,8 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_structure structure;
     uint64_t expected; /* bits of a value's codes, by the tuner */
     uint32_t rough; /* bit a: along axis a of the tuner's part values are hard to predict, compared with other axes */
+    bool uneven;    /* where the tuner looked last, some places take much fewer bits than others */
+    bool even;      /* a small field that is not so: the tuner needs less of it, and fewer trials */
     double share;   /* about: bits of a mean value of the array over those of a mean value of the tuner's part */
     floe_interp_view values;
     bool narrow, squares, has_kinds;
@@ -119,7 +121,7 @@ typedef struct floe_wavelet_trials {
 } floe_wavelet_trials;
 void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);
 /* Describes the search for the place of a part in an array, whose values lack center; without probes there is no need for it. _place sets
- * the part's first point, e->share and e->rough by the bits that the search found. */
+ * the part's first point, e->share, e->rough and e->uneven by the bits that the search found. */
 floe_look floe_wavelet_trial_look(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial, const void *array,
                                   double center);
 void floe_wavelet_trial_place(floe_wavelet_encoder *e, const floe_look *look, const uint64_t *bits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Norms against the transforms that they are of; every structure there and back; sizes that no structure exceeds. */
+/* Norms against the transforms that they are of; every structure there and back; sizes that no structure exceeds; what the tuner tries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,10 +196,55 @@ static void even_chunks(void **unused)
     }
 }
 
+/* A field for the tuner, whose trials all take as many bits of codes; and what it tries: cells of the boxes and number of trials. */
+typedef struct tuning {
+    floe_wavelet_encoder e;
+    bool uneven;
+    uint64_t codes; /* eighths of a bit for each value of a box */
+    uint64_t ncells, nboxes, tried;
+} tuning;
+
+static void begin_box(void *user, bool large)
+{
+    tuning *t = user;
+    uint64_t part[FLOE_INTERP_RANK];
+    floe_wavelet_trial_shape(&t->e, large, part);
+    t->ncells = floe_interp_points(part);
+    t->nboxes++;
+    t->e.uneven = t->uneven;
+}
+
+static void try_boxes(void *user, floe_wavelet_trial *trials, uint32_t n)
+{
+    tuning *t = user;
+    for (uint32_t i = 0; i < n; i++)
+        trials[i].codes = trials[i].bits = t->codes * t->ncells / 8;
+    t->tried += n * t->ncells;
+}
+
+/* Of a small field the tuner tries a small box, unless that shows too little. */
+static void small_fields(void **unused)
+{
+    static const uint64_t cube[] = {64, 64, 64}, n = 64 * 64 * 64;
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_PLAIN);
+    const floe_codec_params params = {.dtype = FLOE_F32};
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        tuning t = {.uneven = i & 1, .codes = i & 2 ? 3 : 12};
+        floe_wavelet_trials trials = {begin_box, try_boxes, &t};
+        assert_true(floe_wavelet_encoder_begin(&t.e, &cpu, &params, 3, cube, 0));
+        floe_wavelet_search(&t.e, &trials);
+        assert_int_equal(t.nboxes, i == 0 ? 1 : 2);
+        assert_int_equal(t.ncells, i == 0 ? n / 8 : i == 2 ? n / 4 : n / 2);
+        assert_true(t.tried < (i == 0 ? 2 * n : 8 * n));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(norms),        cmocka_unit_test(structures),
                                        cmocka_unit_test(packet_bands), cmocka_unit_test(steps),
-                                       cmocka_unit_test(short_chunks), cmocka_unit_test(even_chunks)};
+                                       cmocka_unit_test(short_chunks), cmocka_unit_test(even_chunks),
+                                       cmocka_unit_test(small_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,11 @@ typedef floe_wavelet_encoder encoder;
 enum {
     BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
-    BOX_SHARE = 2,    /* the box has at most one in so many values of the field */
-    SMALL_SHARE = 16, /* the same of the small box, which is half as large */
-    FEW_BITS = 2,     /* a small box shows too little if its codes have less than a bit for so many values */
+    BOX_SHARE = 2,         /* the box has at most one in so many values of the field */
+    EVEN_SHARE = 4,        /* the same where a small box has been tried in vain, of a field that looks even */
+    SMALL_SHARE = 16,      /* the same of the small box, which has half as many at most, */
+    SMALL_CELLS = 1 << 15, /* and so many at least */
+    FEW_BITS = 2,          /* a small box shows too little if its codes have less than a bit for so many values */
     FEW_BITS_BEST = 16,
     SMALL_BEST = 1 << 21, /* preset best: a box of so many cells is tried by a quarter of it first */
     SHORT_AXIS = 128,     /* the slowest axis is cut last, if it has no more points */
@@ -26,6 +28,8 @@ enum {
     MOST_COARSE = 44,
     COARSE_APART = 4, /* from one trial of steps to the next */
     COARSE_NEAR = 6,  /* a parabola through trials counts so far from the best one */
+    COARSE_LEAP = 28, /* tried first where codes have so many bits a value: corrections may then spare most of them */
+    LEAP_BITS = 5,
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
@@ -41,28 +45,31 @@ typedef struct tuner {
     const encoder *e;
     const floe_wavelet_trials *trials;
     floe_wavelet_trial best;
-    uint32_t cut; /* bit a: the box is shorter than the field along axis a, which is not the slowest */
-    uint32_t n;   /* trials of the round */
+    uint32_t cut;    /* bit a: the box is shorter than the field along axis a, which is not the slowest */
+    uint64_t ncells; /* of the box */
+    uint32_t n;      /* trials of the round */
     floe_wavelet_trial round[ROUND];
 } tuner;
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
-static uint64_t part_cells(const encoder *e)
+static uint64_t part_cells(const encoder *e, bool large)
 {
-    const uint64_t share = is_best(e) ? 1 : BOX_SHARE, limit = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
-    return floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
+    if (is_best(e))
+        return floe_max64(floe_min64(e->ncells, BOX_CELLS_BEST), BOX_CELLS / 8) >> (large ? 0 : 2);
+    return large ? floe_max64(floe_min64(e->ncells / (e->even ? EVEN_SHARE : BOX_SHARE), BOX_CELLS), BOX_CELLS / 8)
+                 : floe_max64(floe_min64(e->ncells / SMALL_SHARE, BOX_CELLS / 2), SMALL_CELLS);
 }
 
 bool floe_wavelet_has_small(const encoder *e)
 {
-    return is_best(e) ? part_cells(e) >= SMALL_BEST : e->ncells / SMALL_SHARE >= part_cells(e) / 2;
+    return is_best(e) ? part_cells(e, true) >= SMALL_BEST : e->ncells >= 4 * SMALL_CELLS;
 }
 
 /* The longest axis is halved, but for the slowest one, until the box is small enough. */
 void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK])
 {
-    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e) >> (large ? 0 : is_best(e) ? 2 : 1);
+    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e, large);
     const uint32_t slowest = floe_interp_slowest(shape);
     memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
     while (floe_interp_points(part) > most) {
@@ -134,6 +141,13 @@ void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t 
 {
     e->rough = look->nprobes ? find_rough(look, bits) : 0;
     const floe_look_boxes boxes = floe_look_choose(look, bits);
+    const uint32_t n = floe_look_nplaces(look);
+    uint64_t least = UINT64_MAX, sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        least = floe_min64(least, floe_look_total(bits[i]));
+        sum += floe_look_total(bits[i]);
+    }
+    e->uneven = 8 * n * least < 5 * sum;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         lo[a] = floe_look_lo(look, boxes.place[0], a);
     e->share = boxes.share;
@@ -281,7 +295,17 @@ static bool find_vertex(const tuner *t, const floe_wavelet_trial *below, const f
 static int32_t tune_coarse(tuner *t)
 {
     floe_wavelet_trial below = find_coarse(t, -COARSE_APART), above = find_coarse(t, COARSE_APART);
+    const floe_wavelet_trial leap = find_coarse(t, COARSE_LEAP);
     int32_t by;
+    if (leap.bits < t->best.bits && leap.bits < below.bits && leap.bits < above.bits) {
+        t->best = leap;
+        t->n = 0;
+        add_coarse(t, -COARSE_APART);
+        add_coarse(t, COARSE_APART);
+        try_round(t);
+        below = find_coarse(t, -COARSE_APART);
+        above = find_coarse(t, COARSE_APART);
+    }
     while (!find_vertex(t, &below, &above, &by) && (below.bits < t->best.bits || above.bits < t->best.bits)) {
         const bool up = above.bits < t->best.bits;
         const floe_wavelet_trial before = t->best;
@@ -356,8 +380,8 @@ static void add_theta(tuner *t, const floe_wavelet_structure *of)
     add(t, &s, true);
 }
 
-/* What it begins with, and what the slowest axis and rough ones require. */
-static void tune_begin(tuner *t)
+/* What it begins with, and what the slowest axis and rough ones require. Returns whether codes have so many bits that a small box will do. */
+static bool tune_begin(tuner *t)
 {
     const floe_codec_params *params = t->e->params;
     t->best = (floe_wavelet_trial){.all = true, .bits = UINT64_MAX};
@@ -371,6 +395,7 @@ static void tune_begin(tuner *t)
         add_rough(t);
     try_round(t);
     keep_better(t);
+    return t->best.codes >= t->ncells / (is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
 }
 
 /* Steps, ends and banks together; then what comes of them, and what steps change. */
@@ -382,6 +407,8 @@ static void tune_rest(tuner *t)
     if (!mean) {
         add_coarse(t, -COARSE_APART);
         add_coarse(t, COARSE_APART);
+        if (t->best.codes > LEAP_BITS * t->ncells)
+            add_coarse(t, COARSE_LEAP);
     }
     if (more)
         add_ends(t);
@@ -398,30 +425,27 @@ static void tune_rest(tuner *t)
         if (more && !mean)
             add_theta(t, &next);
         try_round(t);
-        again = keep_better(t) && t->best.structure.theta < theta;
+        again = keep_better(t) && t->best.structure.theta < theta && !t->e->even;
         next = t->best.structure;
     }
 }
 
-/* Of a box. Returns whether its codes have so few bits that a larger one is worth more than it. */
-static bool tune_box(tuner *t, bool large, uint64_t *ncells)
+static void take_box(tuner *t, bool large)
 {
     uint64_t part[FLOE_INTERP_RANK];
     t->trials->begin(t->trials->user, large);
     floe_wavelet_trial_shape(t->e, large, part);
-    *ncells = floe_interp_points(part);
+    t->ncells = floe_interp_points(part);
     t->cut = 0;
     for (uint32_t a = floe_interp_slowest(part) + 1; a < FLOE_INTERP_RANK; a++)
         t->cut |= (uint32_t)(part[a] < t->e->chunk.plan.shape[a]) << a;
-    tune_begin(t);
-    return t->best.codes < *ncells / (is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
 }
 
 /* What a small box has shown, tuned by the large one. */
 static void tune_large(tuner *t)
 {
     const floe_wavelet_structure s = t->best.structure;
-    t->trials->begin(t->trials->user, true);
+    take_box(t, true);
     t->best.bits = UINT64_MAX;
     add(t, &s, true);
     try_round(t);
@@ -432,18 +456,23 @@ static void tune_large(tuner *t)
 void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 {
     tuner t = {.e = e, .trials = trials};
-    uint64_t ncells;
+    const bool is_small = !is_best(e) && e->ncells / SMALL_SHARE < BOX_CELLS / 2;
     bool large = !floe_wavelet_has_small(e);
-    if (tune_box(&t, large, &ncells) && !large) {
+    e->even = false;
+    take_box(&t, large);
+    e->even = is_small && !large && !e->uneven;
+    if (!large && ((is_small && !e->even) || !tune_begin(&t))) {
         large = true;
-        tune_box(&t, large, &ncells);
+        take_box(&t, large);
     }
+    if (large)
+        tune_begin(&t);
     for (bool again = true; again;) {
         const uint64_t before = t.best.bits;
         tune_rest(&t);
         again = is_best(e) && t.best.bits < before - before / AGAIN_WORTH;
     }
-    e->expected = (uint64_t)((double)t.best.codes * e->share) / ncells;
+    e->expected = (uint64_t)((double)t.best.codes * e->share) / t.ncells;
     if (is_best(e) && !large)
         tune_large(&t);
     e->structure = t.best.structure;

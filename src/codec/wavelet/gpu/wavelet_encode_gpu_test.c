@@ -94,6 +94,7 @@ static const sample samples[] = {
     {FLOE_F64, STRIPES, 3, {30, 6, 40}, "rel=1e-3", OFTEN},          /* one is too short to be looked along */
     {FLOE_F32, STRIPES, 3, {70, 71, 72}, "rel=1e-3 preset=best", MORE},
     {FLOE_F32, LEAST, 1, {2746}, "abs=1e-40 fill=none", OFTEN}, /* steps whose inverse is infinite */
+    {FLOE_F32, ROUGH, 3, {40, 58, 57}, "abs=1e-3", OFTEN}, /* an even field: few trials of a small box; many bits */
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
