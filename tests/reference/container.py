@@ -43,7 +43,9 @@ class Header:
         need(r.number(2) == 0, "header: reserved bytes")
         nitems = r.number(4)
         need(r.number(4) == 0 and nitems <= 1024, "header: items or reserved bytes")
-        self.check_reals(mode, [u64(data, r.at + 8 * i) for i in range(4)], [r.real() for _ in range(4)])
+        patterns, reals = [u64(data, r.at + 8 * i) for i in range(4)], [r.real() for _ in range(4)]
+        self.check_reals(mode, patterns, reals)
+        self.range = reals[2:]
         fill = r.number(8)
         need(fill >> self.bits == 0 and (flags == 1 or fill == 0), "header: fill value")
         self.shape = [r.number(8) for _ in range(self.rank)]

@@ -27,7 +27,7 @@ def decode(data, level=0):
         low, extent = header.box(number)
         chunk = {1: LorenzoChunk, 2: ZfpChunk, 3: InterpChunk, 4: WaveletChunk}[header.codec]
         need(level == 0 or header.codec > 2 and not any(i % (1 << level) for i in low), "no such level")
-        values = iter(chunk(payload, header.bits, header.integer, extent).decode(*[level] if level else []))
+        values = iter(chunk(payload, header.bits, header.integer, extent).decode(*[level, header.range] if level else []))
         for index in product(*(range(0, n, 1 << level) for n in extent)):
             at = 0
             for i, j, n in zip(low, index, shape):

@@ -399,7 +399,7 @@ class InterpChunk:
         self.shape = [1] * (4 - len(axes)) + axes
         need(len(payload) >= 28 + self.n // 4096, "interp: too few bytes")
 
-    def decode(self, level=0):
+    def decode(self, level=0, _=None):
         """Patterns of a level's values, in C order."""
         return unturn(self.decode_turned(level), self.extent, self.axes, level)
 

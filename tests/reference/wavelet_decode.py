@@ -99,8 +99,9 @@ class WaveletChunk:
         self.limit = 2.0 ** (100 if bits == 32 else 1000)
         need(len(payload) >= 20 + self.n // 4096, "wavelet: too few bytes")
 
-    def decode(self, level=0):
-        """Patterns of a level's values, in C order."""
+    def decode(self, level=0, value_range=(float("nan"), float("nan"))):
+        """Patterns of a level's values, in C order. The range is that of the header."""
+        self.range = value_range
         return unturn(self.decode_turned(level), self.extent, self.axes, level)
 
     def decode_turned(self, level):
@@ -123,7 +124,7 @@ class WaveletChunk:
                 values = [0] * self.n
                 for point in product(*(range(0, k, 1 << level) for k in self.shape)):
                     mean = self.a[self.at([x >> k for x, k in zip(point, halved)])]
-                    values[self.at(point)] = self.leave(mean, 0)
+                    values[self.at(point)] = self.real.pattern(self.within(self.leave(mean, 0)))
                 return values
         nbits = 4 if h[0] > 3 else 2
         corrections = self.marks(h[10] & (1 << nbits) - 1) if h[6] & 1 else [0] * self.n
@@ -140,7 +141,7 @@ class WaveletChunk:
                 values.append(palette[kind - 2] & mask)
             else:
                 need(kind == 0 or kind == 1 and self.log, "wavelet: no such kind")
-                values.append(base & mask if h[1] else self.leave(self.a[i], corrections[i]) | kind << 8 * self.size - 1)
+                values.append(base & mask if h[1] else self.real.pattern(self.leave(self.a[i], corrections[i])) | kind << 8 * self.size - 1)
         return values
 
     # ---- numbers
@@ -173,7 +174,17 @@ class WaveletChunk:
         v = real.fma(1.0, self.cut(v), self.center)
         if self.log:
             v = real.round(min(exp2(max(min(v, 1100.0), -1100.0)), real.most))
-        return real.pattern(v)
+        return v
+
+    def within(self, v):
+        """What a mean of the level becomes."""
+        least, most = self.range
+        if least != least:
+            return v
+        if self.log:
+            sizes = sorted(map(abs, self.range))
+            least, most = sizes[0] if least > 0 or most < 0 else 0.0, sizes[1]
+        return min(max(v, self.real.round(least)), self.real.round(most))
 
     # ---- records
 
