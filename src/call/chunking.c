@@ -9,9 +9,8 @@
 
 /* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut
  * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. Not so
- * codecs that take a field as a whole: what is too large for them is cut into bricks. */
+ * codecs that take a field as a whole. */
 enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 192 << 20 };
-enum { BRICK_NELEMS = 1 << 26, BRICK_UNIT = 64 /* for levels up to 6: each halves the extents of a brick */ };
 
 /* ---- the shape of a chunk ---------------------------------------------------------------------------------------- */
 
@@ -44,6 +43,8 @@ static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t ch
         if (last || floe_min64(tile, f->shape[i]) <= CHUNK_NBYTES_MAX / inner_nbytes) {
             chunk[i] = cut_even(f->shape[i], tile, CHUNK_NBYTES / (tile * inner_nbytes));
         } else if (group <= CHUNK_NBYTES_MAX / inner_nbytes) {
+            for (; codec->whole && 2 * group * inner_nbytes <= CHUNK_NBYTES_MAX; group *= 2)
+                ; /* each level of such a codec halves the extents of chunks */
             chunk[i] = cut_even(f->shape[i], group, CHUNK_NBYTES_MAX / (group * inner_nbytes));
         } else {
             continue;
@@ -53,30 +54,16 @@ static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t ch
     }
 }
 
-/* Cuts the slowest axes, as few as will do. */
-static void choose_brick(const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
-{
-    uint64_t inner = floe_extent_nelems(f->rank, f->shape), outer = 1;
-    memcpy(chunk, f->shape, f->rank * sizeof *chunk);
-    for (uint32_t i = 0; i < f->rank && inner > BRICK_NELEMS / outer; i++) {
-        inner /= f->shape[i];
-        chunk[i] = cut_even(f->shape[i], BRICK_UNIT, BRICK_NELEMS / outer / inner / BRICK_UNIT);
-        outer *= chunk[i];
-    }
-}
-
 floe_status floe_chunking_choose(const floe_field *layout, const floe_params *params, uint64_t chunk[FLOE_MAX_RANK],
                                  floe_error *err)
 {
     memset(chunk, 0, FLOE_MAX_RANK * sizeof *chunk);
     if (params->chunk_rank == 0) {
         const floe_codec_ops *codec = floe_codec_chosen(params->codec);
-        if (codec->whole == 0)
-            choose(codec, layout, chunk);
-        else if (floe_extent_nelems(layout->rank, layout->shape) <= codec->whole)
+        if (codec->whole && floe_extent_nelems(layout->rank, layout->shape) <= codec->whole)
             memcpy(chunk, layout->shape, layout->rank * sizeof *chunk);
         else
-            choose_brick(layout, chunk);
+            choose(codec, layout, chunk);
         return FLOE_OK;
     }
     FLOE_CHECK(err, params->chunk_rank == layout->rank, FLOE_ERR_ARGUMENT, "the chunk has %u axes, the field has %u",

@@ -86,6 +86,13 @@ void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64
     }
 }
 
+void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)
+{
+    (void)rank, (void)inner;
+    *tile = 64;
+    *group = 1;
+}
+
 double floe_codec_domain_bound(const floe_codec_params *p)
 {
     const double room = p->bound - floe_half_ulp(p->dtype);

@@ -96,10 +96,10 @@ typedef struct floe_codec_ops {
     bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
     bool finds_damage;    /* decoding takes `lost` */
     bool tunes;           /* looks at tuner_bound */
-    uint64_t whole;       /* values of a field that is one chunk by default, a larger one bricks; 0: chunks of 64 MiB */
+    uint64_t whole;       /* values of a field that is one chunk by default; 0: chunks are of about 64 MiB */
     /* Whether it can do what params request of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
-    /* Chunks of 64 MiB are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
+    /* Chunks are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
     void (*units)(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
     /* The slowest axes along which a chunk is one value long by default, as the codec would mostly pad them. NULL: none. */
     uint32_t (*apart)(uint32_t rank, const uint64_t *extent);
@@ -155,6 +155,8 @@ double floe_codec_tuner_bound(const floe_codec_params *params);
 double floe_codec_tolerance(const floe_codec_params *params);
 /* The pattern of fill values. Without them -0, which is stored apart anyway. */
 uint64_t floe_codec_fill_bits(const floe_codec_params *params);
+/* Where cutting a field costs the same anywhere. */
+void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
 
 /* Row i of the table; NULL: there are no more. */
 const floe_codec_ops *floe_codec_at(uint32_t i);

@@ -11,6 +11,7 @@ const floe_codec_ops floe_interp_codec = {
     .finds_damage = true,
     .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,
+    .units = floe_codec_any_units,
     .bound = floe_interp_bound,
     .least = floe_interp_least,
     .workspace = floe_interp_workspace,

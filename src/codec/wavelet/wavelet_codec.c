@@ -10,6 +10,7 @@ const floe_codec_ops floe_wavelet_codec = {
     .sampled = true,
     .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,
+    .units = floe_codec_any_units,
     .bound = floe_wavelet_bound,
     .least = floe_wavelet_least,
     .workspace = floe_wavelet_workspace,
