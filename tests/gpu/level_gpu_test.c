@@ -170,24 +170,24 @@ static void check_case(const level_case *c, floe_ctx *cpu, floe_ctx *gpu)
 static void levels_in_device_memory(void **unused)
 {
     static const level_case cases[] = {
-        {FLOE_F32, 3, {10, 24, 33}, "codec=interp abs=0.01 chunk=10x8x33", true},
-        {FLOE_F32, 3, {20, 30, 40}, "codec=interp abs=0.01 preset=best", true},
-        {FLOE_F64, 2, {101, 77}, "codec=interp rel=1e-3", true},
-        {FLOE_F32, 3, {17, 23, 40}, "codec=interp pwrel=1e-2", true},
-        {FLOE_F64, 3, {17, 23, 40}, "codec=interp rel=1e-6", true}, /* levels that end early */
-        {FLOE_F32, 3, {20, 31, 35}, "codec=interp abs=0.01 fill=-99", true},
-        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=interp abs=0.01", true},
-        {FLOE_F32, 3, {60, 33, 11}, "codec=interp abs=0.01 chunk=36x33x11", true}, /* turned */
-        {FLOE_F32, 3, {60, 33, 11}, "codec=wavelet abs=0.01 chunk=36x33x11", true},
-        {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet abs=0.01", true},
-        {FLOE_F32, 3, {16, 24, 33}, "codec=wavelet abs=0.01 chunk=16x8x33", true},
-        {FLOE_F64, 2, {101, 77}, "codec=wavelet rel=1e-3 preset=best", true},
-        {FLOE_F32, 3, {12, 40, 45}, "codec=wavelet abs=0.01 fill=-99", true},
+        {FLOE_F32, 3, {10, 24, 33}, "codec=interp abs=0.01 chunk=10x8x33", true, false},
+        {FLOE_F32, 3, {20, 30, 40}, "codec=interp abs=0.01 preset=best", true, false},
+        {FLOE_F64, 2, {101, 77}, "codec=interp rel=1e-3", true, false},
+        {FLOE_F32, 3, {17, 23, 40}, "codec=interp pwrel=1e-2", true, false},
+        {FLOE_F64, 3, {17, 23, 40}, "codec=interp rel=1e-6", true, false}, /* levels that end early */
+        {FLOE_F32, 3, {20, 31, 35}, "codec=interp abs=0.01 fill=-99", true, false},
+        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=interp abs=0.01", true, false},
+        {FLOE_F32, 3, {60, 33, 11}, "codec=interp abs=0.01 chunk=36x33x11", true, false}, /* turned */
+        {FLOE_F32, 3, {60, 33, 11}, "codec=wavelet abs=0.01 chunk=36x33x11", true, false},
+        {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet abs=0.01", true, false},
+        {FLOE_F32, 3, {16, 24, 33}, "codec=wavelet abs=0.01 chunk=16x8x33", true, false},
+        {FLOE_F64, 2, {101, 77}, "codec=wavelet rel=1e-3 preset=best", true, false},
+        {FLOE_F32, 3, {12, 40, 45}, "codec=wavelet abs=0.01 fill=-99", true, false},
         {FLOE_F64, 4, {5, 9, 17, 20}, "codec=wavelet abs=0.01", true, true},
         {FLOE_F32, 1, {9001}, "codec=wavelet pwrel=1e-2", true, true},
         {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet rel=1e-4", true, true},
-        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=100", true},   /* nothing but anchors */
-        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=1e-9", false}, /* raw */
+        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=100", true, false},   /* nothing but anchors */
+        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=1e-9", false, false}, /* raw */
     };
     const floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA};
     floe_ctx *gpu = NULL, *cpu = NULL;

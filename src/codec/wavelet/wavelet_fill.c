@@ -46,8 +46,8 @@ static floe_status find_rough(const floe_wavelet_encoder *e, const floe_wavelet_
 }
 
 /* Coarse levels lie behind one another in values and holes: they have room, since there are two axes that are not rough, or no rough
- * ones. With rough axes, holes remain where no other axis leads to a value. */
-static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough)
+ * ones. With rough axes, holes may be left where no other axis leads to a value. */
+static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough, bool *left)
 {
     level levels[LEVELS] = {f->array};
     levels[0].rough = rough;
@@ -55,14 +55,14 @@ static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough)
     uint32_t n = 0;
     for (;; n++) {
         const uint64_t count = floe_interp_points(levels[n].n);
-        bool some = true;
-        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_MARK, &levels[n], &some));
+        *left = true;
+        FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_MARK, &levels[n], left));
         levels[n + 1] = levels[n];
         levels[n + 1].values = values;
         levels[n + 1].holes += count;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             levels[n + 1].n[a] = floe_ceil_div(levels[n].n[a], 1 + floe_wavelet_fill_halved(&levels[n], a));
-        if (!some || floe_interp_points(levels[n + 1].n) == count)
+        if (!*left || floe_interp_points(levels[n + 1].n) == count)
             break;
         values += floe_interp_points(levels[n + 1].n) * (f->array.narrow ? sizeof(float) : sizeof(double));
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_COARSEN, &levels[n], NULL));
@@ -80,12 +80,13 @@ static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough)
 floe_status floe_wavelet_fill(const floe_wavelet_encoder *e, floe_wavelet_filling *f)
 {
     uint32_t rough = 0;
+    bool left = true;
     f->array.narrow = e->narrow;
     memcpy(f->array.n, e->chunk.plan.shape, sizeof f->array.n);
     FLOE_TRY(find_rough(e, f, &rough));
     if (rough)
-        FLOE_TRY(fill_along(f, rough));
-    return fill_along(f, 0);
+        FLOE_TRY(fill_along(f, rough, &left));
+    return left ? fill_along(f, 0, &left) : FLOE_OK;
 }
 
 enum { ROWS = 32 /* of a task */ };

@@ -66,13 +66,20 @@ static floe_status find_values(part *p, floe_wavelet_values_what what)
     return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
-static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *unknown)
+/* Looks for holes only where they are few to fetch, and may spare a second filling. */
+static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *holes)
 {
+    enum { FEW = 4096 };
     const part *p = user;
     floe_wavelet_fill_job job = *of;
+    const uint64_t count = floe_interp_points(job.level.n);
+    uint8_t found[FEW];
     job.status = p->w->status;
-    (void)unknown;
     FLOE_CUDA(p->w->err, floe_wavelet_fill_cuda(&job, p->w->stream));
+    if (job.what == FLOE_WAVELET_FILL_MARK && job.level.rough && count <= FEW) {
+        FLOE_TRY(floe_wavelet_gpu_fetch(p->w, found, job.level.holes, count));
+        *holes = memchr(found, true, count);
+    }
     return FLOE_OK;
 }
 
