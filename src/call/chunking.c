@@ -43,8 +43,8 @@ static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t ch
         if (last || floe_min64(tile, f->shape[i]) <= CHUNK_NBYTES_MAX / inner_nbytes) {
             chunk[i] = cut_even(f->shape[i], tile, CHUNK_NBYTES / (tile * inner_nbytes));
         } else if (group <= CHUNK_NBYTES_MAX / inner_nbytes) {
-            for (; codec->whole && 2 * group * inner_nbytes <= CHUNK_NBYTES_MAX; group *= 2)
-                ; /* each level of such a codec halves the extents of chunks */
+            while (codec->whole && 2 * group * inner_nbytes <= CHUNK_NBYTES_MAX)
+                group *= 2; /* each level of such a codec halves the extents of chunks */
             chunk[i] = cut_even(f->shape[i], group, CHUNK_NBYTES_MAX / (group * inner_nbytes));
         } else {
             continue;
