@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/interp/interp_plan.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "codec/chunks/codec_known_needs.h"
 
 floe_interp_structure floe_interp_structure_default(void)
 {
@@ -150,7 +153,7 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
 }
 
 /* Of all structures: some axes begin later than the others, or never; older writers thinned none to one point. */
-void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
+static void find_needs(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
 {
     floe_interp_plan plan;
     floe_interp_structure s = floe_interp_structure_default();
@@ -177,6 +180,17 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
     needs->coarse += small;
     for (int i = 0; i < 2; i++)
         needs->lattice[i] = floe_max64(needs->lattice[i], small);
+}
+
+void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
+{
+    static _Thread_local floe_known_needs known;
+    static_assert(sizeof *needs <= sizeof known.of->needs, "there is room for them");
+    bool found;
+    floe_interp_needs *of = floe_known_needs_of(&known, shape, &found);
+    if (!found)
+        find_needs(shape, of);
+    *needs = *of;
 }
 
 void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],

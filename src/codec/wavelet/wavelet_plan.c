@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/wavelet/wavelet_plan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+
+#include "codec/chunks/codec_known_needs.h"
 
 enum { NORM_DEPTHS = 6, NORM_UNIT = 64 };
 
@@ -214,7 +217,7 @@ static bool has_short(const uint64_t shape[FLOE_INTERP_RANK], uint32_t axes)
 }
 
 /* Some axes have no steps; the packet's has none but its own. Older writers thinned no axis to one point. */
-void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
+static void find_needs(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
 {
     floe_wavelet_plan plan;
     memset(needs, 0, sizeof *needs);
@@ -227,4 +230,15 @@ void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_
             add_needs(&plan, needs);
         }
     }
+}
+
+void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
+{
+    static _Thread_local floe_known_needs known;
+    static_assert(sizeof *needs <= sizeof known.of->needs, "there is room for them");
+    bool found;
+    floe_wavelet_needs *of = floe_known_needs_of(&known, shape, &found);
+    if (!found)
+        find_needs(shape, of);
+    *needs = *of;
 }
