@@ -34,3 +34,9 @@ void floe_sort64(void *given, size_t n, compare_fn *compare)
         sift(items, left - 1, 0, last, compare);
     }
 }
+
+int floe_by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}

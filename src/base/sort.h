@@ -7,5 +7,6 @@
 
 /* n numbers, all uint64_t or all double, rising. Equal ones come in any order. */
 void floe_sort64(void *items, size_t n, int (*compare)(const void *a, const void *b));
+int floe_by_number(const void *a, const void *b); /* of uint64_t */
 
 #endif

@@ -85,12 +85,6 @@ static bool look_worst(void *arg, const floe_found *f)
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The n worst errors lie in n pieces: those that rank highest by their own worst. */
 static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS_MAX_WORST])
 {
@@ -102,7 +96,7 @@ static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS
     }
     for (uint32_t i = 0; i < pieces.n; i++)
         piece[i] = pieces.entry[i].pair.at;
-    floe_sort64(piece, pieces.n, by_number);
+    floe_sort64(piece, pieces.n, floe_by_number);
     return pieces.n;
 }
 

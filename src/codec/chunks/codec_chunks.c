@@ -79,11 +79,6 @@ void floe_codec_written_aim(floe_codec_encode *e)
     e->again = NULL;
 }
 
-floe_status floe_codec_written_begin(const floe_codec_encode *e, void *stream, floe_error *err)
-{
-    return floe_codec_send(written_of(e)->end, &e->first_offset, sizeof e->first_offset, stream, err);
-}
-
 floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint64_t index)
 {
     const floe_codec_written *w = written_of(e);
@@ -93,26 +88,18 @@ floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint6
 floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const floe_resolve_job *job, void *stream,
                                      floe_error *err)
 {
-    (void)e;
-    FLOE_CUDA(err, floe_resolve_alone_cuda(job, stream));
-    return FLOE_OK;
-}
-
-floe_status floe_codec_request_params(const floe_codec_encode *e, void *stream, floe_error *err)
-{
-    floe_codec_gather job = {.to = e->cuda->fetched};
-    add_piece(&job, 0, e->params, sizeof(floe_codec_params));
-    add_piece(&job, sizeof(floe_codec_params), e->status, sizeof *e->status);
-    FLOE_CUDA(err, floe_codec_gather_cuda(&job, stream));
+    const floe_resolve_host host = {e->cuda->fetched, e->status, written_of(e)->end, e->first_offset};
+    FLOE_CUDA(err, floe_resolve_alone_cuda(job, &host, stream));
     return FLOE_OK;
 }
 
 floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
                                    void *stream, floe_error *err)
 {
+    const floe_resolved *found = e->cuda->fetched;
     FLOE_CUDA(err, cudaStreamSynchronize(stream));
-    memcpy(params, e->cuda->fetched, sizeof *params);
-    memcpy(status, (const uint8_t *)e->cuda->fetched + sizeof *params, sizeof *status);
+    *params = found->params;
+    *status = found->status;
     return FLOE_OK;
 }
 

@@ -46,8 +46,18 @@ floe_resolve_job floe_resolve_known(const floe_codec_encode *encode, const floe_
                                     size_t cleared_nbytes);
 /* Works out what no value decides; before the kernel. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
-/* Of codecs that wait for what comes of it: nothing begins with it. Returns a cudaError_t as a number. */
-int floe_resolve_alone_cuda(const floe_resolve_job *job, void *stream);
+/* Of codecs whose host waits for what comes of it. */
+typedef struct floe_resolved {
+    floe_codec_params params;
+    uint32_t status;
+} floe_resolved;
+typedef struct floe_resolve_host {
+    floe_resolved *to; /* pinned host memory */
+    const uint32_t *status;
+    uint64_t *end, begin; /* *end = begin: where the first record begins */
+} floe_resolve_host;
+/* Returns a cudaError_t as a number. */
+int floe_resolve_alone_cuda(const floe_resolve_job *job, const floe_resolve_host *host, void *stream);
 
 #ifdef __cplusplus
 }

@@ -96,7 +96,7 @@ typedef struct floe_interp_trials_job {
     uint8_t *scratch; /* of each coding of each box: values, then records of all steps */
     uint64_t scratch_nbytes;
     uint64_t block_nbytes, values_nbytes; /* both multiples of 16 */
-    uint32_t *counts;                     /* of each level of each structure; 0 at first */
+    uint32_t *counts;                     /* of each level of each structure */
     floe_interp_trials_found *found;
     uint32_t nvalues, warp_nbytes; /* nvalues: contexts, at most */
     uint32_t shared_nbytes;        /* of a block that has its values there; 0: none has */

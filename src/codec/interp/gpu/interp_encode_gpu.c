@@ -32,7 +32,7 @@ typedef struct encoding {
     uint32_t size;
     bool narrow;
     floe_context_dev_grid grids[MOST_GRIDS];
-    uint32_t ncoded; /* grids that kernels are coding */
+    uint32_t nsent, ncoded; /* grids that kernels have, and are coding */
     uint64_t nlist, napart, nwindows;
     floe_interp_pack_job pack; /* as far as the chunk is made */
 } encoding;
@@ -140,29 +140,35 @@ static floe_status choose_plan(encoding *e)
     e->check.log = known.mode == FLOE_BOUND_PWREL;
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
-    const floe_interp_gpu_tuning tuning = {&known, &e->c->trials, e->call->status, e->cuda.side, e->cautious};
+    const floe_interp_gpu_tuning tuning = {&known,       &e->c->trials, e->call->status,
+                                           e->cuda.side, e->cautious,   &e->thinning};
     return floe_interp_gpu_choose(&tuning, &e->check.values, e->check.shape, &e->chunk, e->err);
 }
+
+enum { LARGE_CELLS = 1 << 24 /* of a smaller field the host is what takes time: it thins beside the first trials */ };
 
 /* Parameters, a plan and its lattices, as far as there are. What the host waits for is on the side, and thinning goes on beside it. */
 static floe_status begin_values(encoding *e)
 {
-    if (e->fetched) /* before thinning takes all processors */
-        FLOE_TRY(floe_codec_request_params(e->call, e->stream, e->err));
     FLOE_TRY(floe_cuda_fork(&e->cuda, e->stream, e->err));
-    floe_status s = e->call->mode == FLOE_BOUND_LOSSLESS || e->call->mode == FLOE_BOUND_PWREL
-                        ? FLOE_OK /* anchors of logarithms have errors, which would be those of another structure */
-                        : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->stream, e->err);
+    floe_status s =
+        e->ncells < LARGE_CELLS ? FLOE_OK : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->err);
     if (s == FLOE_OK && e->fetched)
         s = floe_codec_take_params(e->call, e->fetched, &e->status, e->cuda.side, e->err);
     const bool chooses = s == FLOE_OK && e->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
     if (chooses)
         s = choose_plan(e);
     FLOE_TRY(floe_cuda_join(&e->cuda, e->stream, s, e->err));
-    return chooses ? floe_interp_gpu_thin(&e->thinning, &e->chunk.plan, e->stream, e->err) : FLOE_OK;
+    return chooses ? floe_interp_gpu_thin(&e->thinning, &e->chunk.plan, e->err) : FLOE_OK;
 }
 
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
+
+static floe_status send_grids(encoding *e)
+{
+    e->nsent = e->pack.record.context.ngrids;
+    return floe_codec_send(e->c->s.grids, e->grids, e->nsent * sizeof *e->grids, e->stream, e->err);
+}
 
 /* Grid i of the context job: records behind those before. */
 static void add_grid(encoding *e, const floe_context_spec *spec, const floe_context_grid *grid, bool shares,
@@ -172,6 +178,7 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     floe_context_dev_grid *g = &e->grids[job->ngrids];
     *g = floe_context_dev_grid_of(spec, grid, records);
     g->shares = shares;
+    g->counts = job->ngrids - e->ncoded;
     g->first = job->nchunks;
     g->first_window = e->nwindows;
     e->nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
@@ -198,6 +205,8 @@ static floe_status encode_level(encoding *e, uint32_t i)
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
         job.fine = floe_interp_view_lattice(s->lattices[i % 2 == 0], k->step.fine);
+    else /* while coarser ones are being done */
+        FLOE_TRY(send_grids(e));
     FLOE_CUDA(e->err, FLOE_BY_REAL(e->narrow, floe_interp_encode)(&job, &e->check, e->stream));
     return FLOE_OK;
 }
@@ -341,28 +350,19 @@ static floe_status send_list(encoding *e, int set, const uint32_t *list, const u
     return floe_codec_send(e->c->literals, values, n * e->size, e->stream, e->err);
 }
 
-static int compare64(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* make_sets of few values, which the host has: no kernel looks for them. */
 static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found)
 {
-    static const uint64_t number = UINT32_MAX; /* of a value, below its position */
     uint64_t order[FLOE_INTERP_DEV_FEW];
-    uint32_t list[FLOE_INTERP_SETS][1 + FLOE_INTERP_DEV_FEW], npalette = 0;
+    uint32_t list[FLOE_INTERP_SETS][1 + FLOE_INTERP_DEV_FEW] = {{0}}, npalette = 0;
     uint8_t values[FLOE_INTERP_DEV_FEW * sizeof(double)];
     for (uint32_t i = 0; i < e->napart; i++)
         order[i] = found->few[i].position << 32 | i;
-    floe_sort64(order, e->napart, compare64);
-    for (uint32_t s = 0; s < FLOE_INTERP_SETS; s++)
-        list[s][0] = 0;
+    floe_sort64(order, e->napart, floe_by_number);
     if (e->params->has_fill)
         e->chunk.palette[npalette++] = e->params->fill_bits;
     for (uint32_t i = 0; i < e->napart; i++) {
-        const floe_interp_dev_apart *v = &found->few[order[i] & number];
+        const floe_interp_dev_apart *v = &found->few[order[i] & UINT32_MAX];
         const int set = floe_interp_set_join(&e->chunk, e->params, v->pattern, &npalette);
         if (set == FLOE_INTERP_LITERALS)
             memcpy(values + list[set][0] * e->size, &v->pattern, e->size); /* little-endian wherever there is a GPU */
@@ -427,9 +427,8 @@ static floe_status code_grids(encoding *e)
     if (job.ngrids == 0 || e->pack.record.raw)
         return FLOE_OK;
     FLOE_CHECK(e->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
-    for (uint32_t i = 0; i < job.ngrids; i++)
-        e->grids[first + i].counts = i;
-    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, ngrids * sizeof *e->grids, e->stream, e->err));
+    if (e->nsent < ngrids)
+        FLOE_TRY(send_grids(e));
     job.grids += first;
     job.tables += first * FLOE_CONTEXT_RUN;
     job.counts += first * FLOE_CONTEXT_COUNTS;
@@ -522,7 +521,8 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->check.values = floe_interp_view_of(&chunk, e->chunk.turns);
     FLOE_TRY(floe_codec_turn_in(&e->check.values, c->turned, e->chunk.plan.shape, e->size, e->stream, e->err));
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
-    e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, .narrow = e->narrow};
+    e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, e->stream, .narrow = e->narrow};
+    e->thinning.early = e->call->mode != FLOE_BOUND_LOSSLESS && e->call->mode != FLOE_BOUND_PWREL;
     e->check.apart = c->apart;
     e->check.found = c->found;
     e->pack = c->pack;
@@ -557,7 +557,6 @@ floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *st
 {
     floe_codec_params params;
     const floe_codec_params *found = call->params;
-    FLOE_TRY(floe_codec_written_begin(call, stream, err));
     bool again = false;
     for (uint64_t i = 0; i < call->nchunks; i += !again) {
         encoding e = {.c = (const void *)call->own.bytes,

@@ -355,8 +355,11 @@ __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_cons
     const uint32_t trial = job.coded[blockIdx.x / job.nboxes], begin = job.begin[trial], end = job.begin[trial + 1];
     uint8_t *block = job.scratch + blockIdx.x * job.block_nbytes;
     floe_real *values = job.shared_nbytes ? box_shared : (floe_real *)block;
+    const uint32_t ncounts = job.ntrials * job.nlevels * FLOE_CONTEXT_COUNTS;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < ncounts; i += gridDim.x * THREADS)
+        job.counts[i] = 0;
     const bool apart = load_box(job, blockIdx.x % job.nboxes, values);
     for (uint32_t i = begin; i < end && apart; i++) {
         set_step(job, i, &step);

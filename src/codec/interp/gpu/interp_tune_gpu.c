@@ -64,24 +64,24 @@ static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q
     return same;
 }
 
-floe_status floe_interp_gpu_thin(floe_interp_gpu_thinning *t, const floe_interp_plan *plan, void *stream,
-                                 floe_error *err)
+floe_status floe_interp_gpu_thin(floe_interp_gpu_thinning *t, const floe_interp_plan *plan, floe_error *err)
 {
     if (has_lattices_of(&t->plan, plan))
         return FLOE_OK;
     t->plan = *plan;
     const uint32_t n = set_steps(t, plan);
-    FLOE_CUDA(err, FLOE_BY_REAL(t->narrow, floe_interp_thin)(t->steps, n, t->check, t->anchors, stream));
+    FLOE_CUDA(err, FLOE_BY_REAL(t->narrow, floe_interp_thin)(t->steps, n, t->check, t->anchors, t->stream));
     return FLOE_OK;
 }
 
-floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64_t *shape, void *stream,
-                                       floe_error *err)
+floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64_t *shape, floe_error *err)
 {
     const floe_interp_structure first = floe_interp_structure_default();
     floe_interp_plan plan;
+    if (!t->early)
+        return FLOE_OK;
     floe_interp_plan_steps(shape, &first, &plan);
-    return floe_interp_gpu_thin(t, &plan, stream, err);
+    return floe_interp_gpu_thin(t, &plan, err);
 }
 
 /* ---- trials -------------------------------------------------------------------------------------------------------------- */
@@ -141,9 +141,10 @@ static floe_status run_trials(trying *run, floe_context_tally *tallies)
     void *stream = run->t->stream;
     FLOE_CHECK(run->err, job->ntrials && job->nlevels <= FLOE_INTERP_DEV_LEVELS, FLOE_ERR_INTERNAL,
                "no room for a trial");
-    FLOE_CUDA(run->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *job->counts, stream));
     FLOE_TRY(floe_codec_send(job->steps, run->steps, job->begin[job->ntrials] * sizeof *job->steps, stream, run->err));
     FLOE_CUDA(run->err, FLOE_BY_REAL(run->e->narrow, floe_interp_trials)(job, stream));
+    if (run->t->thinning)
+        FLOE_TRY(floe_interp_gpu_thin_early(run->t->thinning, run->e->chunk.plan.shape, run->err));
     FLOE_TRY(floe_codec_fetch(&found, job->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
                               stream, run->err));
     for (uint32_t i = 0; i < job->ntrials; i++)

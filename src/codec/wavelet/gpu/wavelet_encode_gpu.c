@@ -529,8 +529,6 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
     floe_codec_params params;
     floe_cpu cpu;
     uint32_t status;
-    FLOE_TRY(floe_codec_written_begin(call, stream, err));
-    FLOE_TRY(floe_codec_request_params(call, stream, err));
     FLOE_TRY(floe_codec_take_params(call, &params, &status, stream, err));
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
