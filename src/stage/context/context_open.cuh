@@ -10,7 +10,10 @@
 namespace
 {
 
-enum { FLOE_CONTEXT_OPENED = 66 /* grids, at most */ };
+enum { FLOE_CONTEXT_OPENED = 66 /* grids, at most */, SLOTS = 2 * FLOE_CONTEXT_TABLES /* of a grid's tables */ };
+
+/* Where tables of masks and of values begin, in those of a grid; 0: there is no such table. */
+typedef uint16_t table_places[2][FLOE_CONTEXT_TABLES];
 
 /* Untrusted bytes, of which the first `at` have been read, and where the tables of each grid are in them. In shared memory of a block. */
 struct floe_context_opening {
@@ -19,6 +22,7 @@ struct floe_context_opening {
     bool good;
     uint32_t tables_nbytes[FLOE_CONTEXT_OPENED];
     uint64_t tables_at[FLOE_CONTEXT_OPENED], sums[FLOE_WARP];
+    table_places begin[FLOE_CONTEXT_OPENED];
 };
 
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
@@ -76,7 +80,7 @@ FLOE_DEV const uint8_t *take_bytes(table_reader &from, uint32_t n)
 }
 
 /* Reads a table of n symbols, as floe_ans_table_read does. */
-FLOE_DEV bool read_table(table_reader &from, uint32_t n, uint32_t bits, uint16_t *freq)
+FLOE_DEV bool read_table(table_reader from, uint32_t n, uint32_t bits, uint16_t *freq)
 {
     const uint8_t *used = take_bytes(from, (n + 7) / 8);
     uint32_t nused = 0, nrest = 0, sum = 0, rest = 0, before[FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP], mine = 0;
@@ -121,10 +125,22 @@ FLOE_DEV bool read_table(table_reader &from, uint32_t n, uint32_t bits, uint16_t
     return good && one && sum < 1u << bits;
 }
 
-/* False where the bytes are not the tables of a grid of this spec. */
-FLOE_DEV bool floe_context_read_tables(table_reader from, const floe_context_spec &spec, floe_context_tables *to)
+/* The same without what it holds. */
+FLOE_DEV bool skip_table(table_reader &from, uint32_t n)
 {
-    const uint32_t n = floe_context_all(&spec), nmasks = floe_context_masks(&spec);
+    const uint32_t nbytes = (n + 7) / 8;
+    const uint8_t *used = take_bytes(from, nbytes);
+    if (!used)
+        return false;
+    const uint32_t mine = floe_lane() < nbytes ? used[floe_lane()] : 0;
+    return take_bytes(from, (6 * __reduce_add_sync(FLOE_ALL_LANES, __popc(mine)) + 7) / 8);
+}
+
+/* Reads which table each context has, and finds where each table begins. False where the bytes are not the tables of a grid of this spec. */
+FLOE_DEV bool find_tables(table_reader from, const floe_context_spec &spec, floe_context_tables *to,
+                          table_places &begin)
+{
+    const uint32_t n = floe_context_all(&spec), nmasks = floe_context_masks(&spec), nbytes = from.left;
     const uint8_t *heads = take_bytes(from, 2), *pairs = take_bytes(from, (n + 1) / 2);
     bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_TABLES && heads[1] <= FLOE_CONTEXT_TABLES &&
                 (n % 2 == 0 || pairs[n / 2] >> 4 == 0);
@@ -143,8 +159,11 @@ FLOE_DEV bool floe_context_read_tables(table_reader from, const floe_context_spe
             to->freq[k.freqs_at + i] = 0;
         if (floe_lane() == 0)
             to->ntables[v] = ntables[v];
-        for (uint32_t t = 0; t < ntables[v] && good; t++)
-            good = read_table(from, k.nsymbols, k.bits, to->freq + k.freqs_at + t * k.stride);
+        for (uint32_t t = 0; t < ntables[v] && good; t++) {
+            if (floe_lane() == 0)
+                begin[v][t] = (uint16_t)(nbytes - from.left);
+            good = skip_table(from, k.nsymbols);
+        }
     }
     return good && from.left == 0;
 }
@@ -158,17 +177,34 @@ FLOE_DEV void floe_context_skip_tables(floe_context_opening *s, uint32_t grid)
     s->at += 2 + s->tables_nbytes[grid];
 }
 
-/* Reads the tables of all grids that have their own, a warp a grid. By a block, whose threads then wait; false if some are damaged. */
-FLOE_DEV bool floe_context_read_grids(const floe_context_opening &s, const floe_context_dev_grid *grids,
-                                      uint32_t ngrids, floe_context_dev_tables *tables)
+FLOE_DEV table_reader reader_of(const floe_context_opening *s, uint32_t grid, uint32_t begin)
 {
+    return {s->src + s->tables_at[grid] + begin, s->tables_nbytes[grid] - begin};
+}
+
+/* Reads the tables of all grids that have their own: a warp a grid finds them, then a warp a table reads it. By a block, whose threads then
+ * wait; false if some are damaged. */
+FLOE_DEV bool floe_context_read_grids(floe_context_opening *s, const floe_context_dev_grid *grids, uint32_t ngrids,
+                                      floe_context_dev_tables *tables)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
     bool good = true;
-    for (uint32_t i = threadIdx.x / FLOE_WARP; i < ngrids; i += blockDim.x / FLOE_WARP) {
-        const floe_context_dev_grid &g = grids[i];
-        if (g.tables != i)
-            continue; /* it has those of another grid */
-        const table_reader from = {s.src + s.tables_at[i], s.tables_nbytes[i]};
-        good = floe_context_read_tables(from, g.spec, &tables[i].tables) && good;
+    for (uint32_t i = threadIdx.x; i < ngrids * SLOTS; i += blockDim.x)
+        (&s->begin[0][0][0])[i] = 0;
+    __syncthreads();
+    for (uint32_t i = warp; i < ngrids; i += nwarps)
+        if (grids[i].tables == i) /* else it has those of another grid */
+            good = find_tables(reader_of(s, i, 0), grids[i].spec, &tables[i].tables, s->begin[i]) && good;
+    if (__syncthreads_or(!good))
+        return false;
+    for (uint32_t i = warp; i < ngrids * SLOTS; i += nwarps) {
+        const uint32_t grid = i / SLOTS, v = i % SLOTS / FLOE_CONTEXT_TABLES, t = i % FLOE_CONTEXT_TABLES;
+        const uint32_t begin = s->begin[grid][v][t];
+        if (begin == 0)
+            continue; /* there is none */
+        const floe_context_kind k = floe_context_kind_of(&grids[grid].spec, v);
+        const table_reader from = reader_of(s, grid, begin);
+        good = read_table(from, k.nsymbols, k.bits, tables[grid].tables.freq + k.freqs_at + t * k.stride) && good;
     }
     return !__syncthreads_or(!good);
 }

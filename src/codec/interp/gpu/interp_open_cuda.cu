@@ -22,7 +22,7 @@ FLOE_DEV void open_grids(const job &j, floe_context_opening *s)
             floe_context_skip_tables(s, g);
     }
     __syncthreads();
-    const bool good = s->good && floe_context_read_grids(*s, j.grids, j.ngrids, j.tables);
+    const bool good = s->good && floe_context_read_grids(s, j.grids, j.ngrids, j.tables);
     if (good)
         floe_context_find_chunks(s, j.nchunks, j.wide, j.checks_nbytes, j.places);
     else

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
         good = s.good;
         __syncthreads(); /* the first thread sets it in the next grid */
     }
-    good = good && floe_context_read_grids(s, j.grids, j.ngrids, j.tables);
+    good = good && floe_context_read_grids(&s, j.grids, j.ngrids, j.tables);
     if (threadIdx.x || !goes_on)
         return;
     skip_check(j, j.ngrids, &s);
