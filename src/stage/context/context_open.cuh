@@ -10,20 +10,45 @@
 namespace
 {
 
-enum { FLOE_CONTEXT_OPENED = 66 /* grids, at most */, SLOTS = 2 * FLOE_CONTEXT_TABLES /* of a grid's tables */ };
+enum {
+    FLOE_CONTEXT_OPENED = 66,        /* grids, at most */
+    SLOTS = 2 * FLOE_CONTEXT_TABLES, /* tables of a grid, at most */
+    NEAR_NBYTES = 8192
+};
 
-/* Where tables of masks and of values begin, in those of a grid; 0: there is no such table. */
-typedef uint16_t table_places[2][FLOE_CONTEXT_TABLES];
+/* A table of a grid: where it begins in the bytes of these, and its number; those of values come behind all of masks. */
+struct opened_table {
+    uint16_t begin;
+    uint8_t grid, slot;
+};
 
-/* Untrusted bytes, of which the first `at` have been read, and where the tables of each grid are in them. In shared memory of a block. */
+/* Untrusted bytes, of which the first `at` have been read, and where the tables of each grid are. In shared memory of a block. */
 struct floe_context_opening {
     const uint8_t *src;
     uint64_t nbytes, at;
     bool good;
-    uint32_t tables_nbytes[FLOE_CONTEXT_OPENED];
-    uint64_t tables_at[FLOE_CONTEXT_OPENED], sums[FLOE_WARP];
-    table_places begin[FLOE_CONTEXT_OPENED];
+    uint32_t tables_nbytes[FLOE_CONTEXT_OPENED]; /* 0: it has those of another grid */
+    const uint8_t *tables_src[FLOE_CONTEXT_OPENED];
+    uint64_t sums[FLOE_WARP];
+    uint32_t ntables;
+    opened_table table[FLOE_CONTEXT_OPENED * SLOTS];
+    uint8_t near[NEAR_NBYTES]; /* a copy of tables */
 };
+
+/* By a block, whose threads then wait. */
+FLOE_DEV void floe_context_open(floe_context_opening *s, const uint8_t *src, uint64_t nbytes, uint64_t at)
+{
+    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_OPENED; i += blockDim.x)
+        s->tables_nbytes[i] = 0;
+    if (threadIdx.x == 0) {
+        s->src = src;
+        s->nbytes = nbytes;
+        s->at = at;
+        s->good = true;
+        s->ntables = 0;
+    }
+    __syncthreads();
+}
 
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
@@ -136,11 +161,17 @@ FLOE_DEV bool skip_table(table_reader &from, uint32_t n)
     return take_bytes(from, (6 * __reduce_add_sync(FLOE_ALL_LANES, __popc(mine)) + 7) / 8);
 }
 
-/* Reads which table each context has, and finds where each table begins. False where the bytes are not the tables of a grid of this spec. */
-FLOE_DEV bool find_tables(table_reader from, const floe_context_spec &spec, floe_context_tables *to,
-                          table_places &begin)
+FLOE_DEV table_reader reader_of(const floe_context_opening *s, uint32_t grid, uint32_t begin)
 {
-    const uint32_t n = floe_context_all(&spec), nmasks = floe_context_masks(&spec), nbytes = from.left;
+    return {s->tables_src[grid] + begin, s->tables_nbytes[grid] - begin};
+}
+
+/* Reads which table each context has, and finds where each table begins. False where the bytes are not the tables of a grid of this spec. */
+FLOE_DEV bool find_tables(floe_context_opening *s, uint32_t grid, const floe_context_spec &spec,
+                          floe_context_tables *to)
+{
+    table_reader from = reader_of(s, grid, 0);
+    const uint32_t n = floe_context_all(&spec), nmasks = floe_context_masks(&spec);
     const uint8_t *heads = take_bytes(from, 2), *pairs = take_bytes(from, (n + 1) / 2);
     bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_TABLES && heads[1] <= FLOE_CONTEXT_TABLES &&
                 (n % 2 == 0 || pairs[n / 2] >> 4 == 0);
@@ -160,8 +191,9 @@ FLOE_DEV bool find_tables(table_reader from, const floe_context_spec &spec, floe
         if (floe_lane() == 0)
             to->ntables[v] = ntables[v];
         for (uint32_t t = 0; t < ntables[v] && good; t++) {
+            const uint32_t begin = s->tables_nbytes[grid] - from.left, slot = v * FLOE_CONTEXT_TABLES + t;
             if (floe_lane() == 0)
-                begin[v][t] = (uint16_t)(nbytes - from.left);
+                s->table[atomicAdd(&s->ntables, 1u)] = {(uint16_t)begin, (uint8_t)grid, (uint8_t)slot};
             good = skip_table(from, k.nsymbols);
         }
     }
@@ -171,15 +203,29 @@ FLOE_DEV bool find_tables(table_reader from, const floe_context_spec &spec, floe
 /* Notes that the tables of a grid, with their size before them, are here, and moves s->at behind them. By one thread. */
 FLOE_DEV void floe_context_skip_tables(floe_context_opening *s, uint32_t grid)
 {
-    s->good = s->good && s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
-    s->tables_nbytes[grid] = s->good ? load16(s->src + s->at) : 0;
-    s->tables_at[grid] = s->at + 2;
-    s->at += 2 + s->tables_nbytes[grid];
+    const uint32_t nbytes = s->good && s->at + 2 <= s->nbytes ? load16(s->src + s->at) : 0;
+    s->good = s->good && nbytes > 0 && s->at + 2 + nbytes <= s->nbytes;
+    s->tables_nbytes[grid] = nbytes;
+    s->tables_src[grid] = s->src + s->at + 2;
+    s->at += 2 + nbytes;
 }
 
-FLOE_DEV table_reader reader_of(const floe_context_opening *s, uint32_t grid, uint32_t begin)
+/* Copies tables near, as far as there is room for them: their bytes are read one after another. By a block. */
+FLOE_DEV void bring_tables(floe_context_opening *s, uint32_t ngrids)
 {
-    return {s->src + s->tables_at[grid] + begin, s->tables_nbytes[grid] - begin};
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < ngrids; i++) {
+        const uint32_t nbytes = s->tables_nbytes[i];
+        if (nbytes > NEAR_NBYTES - used)
+            continue;
+        for (uint32_t k = threadIdx.x; k < nbytes; k += blockDim.x)
+            s->near[used + k] = s->tables_src[i][k];
+        __syncthreads();
+        if (threadIdx.x == 0)
+            s->tables_src[i] = s->near + used;
+        used += nbytes;
+    }
+    __syncthreads();
 }
 
 /* Reads the tables of all grids that have their own: a warp a grid finds them, then a warp a table reads it. By a block, whose threads then
@@ -189,22 +235,17 @@ FLOE_DEV bool floe_context_read_grids(floe_context_opening *s, const floe_contex
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
     bool good = true;
-    for (uint32_t i = threadIdx.x; i < ngrids * SLOTS; i += blockDim.x)
-        (&s->begin[0][0][0])[i] = 0;
-    __syncthreads();
+    bring_tables(s, ngrids);
     for (uint32_t i = warp; i < ngrids; i += nwarps)
-        if (grids[i].tables == i) /* else it has those of another grid */
-            good = find_tables(reader_of(s, i, 0), grids[i].spec, &tables[i].tables, s->begin[i]) && good;
+        if (s->tables_nbytes[i])
+            good = find_tables(s, i, grids[i].spec, &tables[i].tables) && good;
     if (__syncthreads_or(!good))
         return false;
-    for (uint32_t i = warp; i < ngrids * SLOTS; i += nwarps) {
-        const uint32_t grid = i / SLOTS, v = i % SLOTS / FLOE_CONTEXT_TABLES, t = i % FLOE_CONTEXT_TABLES;
-        const uint32_t begin = s->begin[grid][v][t];
-        if (begin == 0)
-            continue; /* there is none */
-        const floe_context_kind k = floe_context_kind_of(&grids[grid].spec, v);
-        const table_reader from = reader_of(s, grid, begin);
-        good = read_table(from, k.nsymbols, k.bits, tables[grid].tables.freq + k.freqs_at + t * k.stride) && good;
+    for (uint32_t i = warp; i < s->ntables; i += nwarps) {
+        const opened_table t = s->table[i];
+        const floe_context_kind k = floe_context_kind_of(&grids[t.grid].spec, t.slot / FLOE_CONTEXT_TABLES);
+        uint16_t *to = tables[t.grid].tables.freq + k.freqs_at + t.slot % FLOE_CONTEXT_TABLES * k.stride;
+        good = read_table(reader_of(s, t.grid, t.begin), k.nsymbols, k.bits, to) && good;
     }
     return !__syncthreads_or(!good);
 }

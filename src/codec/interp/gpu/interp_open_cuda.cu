@@ -50,13 +50,7 @@ __global__ void __launch_bounds__(THREADS) interp_open_kernel(const __grid_const
     __syncthreads();
     if (stops)
         return;
-    if (threadIdx.x == 0) {
-        s.src = j.src;
-        s.nbytes = j.nbytes;
-        s.at = j.further ? *j.cursor : j.at;
-        s.good = true;
-    }
-    __syncthreads();
+    floe_context_open(&s, j.src, j.nbytes, j.further ? *j.cursor : j.at);
     for (uint64_t i = threadIdx.x; i < j.anchors_nbytes / 4; i += THREADS)
         ((uint32_t *)j.anchors)[i] = load32((const uint8_t *)j.anchors_src + 4 * i);
     if (j.list)

@@ -17,6 +17,7 @@ typedef floe_wavelet_open_job job;
 
 struct opened : floe_context_opening {
     uint32_t flags, status;
+    bool goes_on;
 };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
@@ -146,23 +147,18 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
     __shared__ opened s;
     uint32_t tables = j.ngrids;
     if (threadIdx.x == 0) {
-        s.src = j.src;
-        s.nbytes = j.nbytes;
-        s.at = j.at;
-        s.good = *j.status == FLOE_OK;
+        s.goes_on = *j.status == FLOE_OK;
         s.status = FLOE_ERR_FORMAT;
     }
-    __syncthreads();
-    const bool goes_on = s.good;
-    bool good = goes_on;
-    __syncthreads();
+    floe_context_open(&s, j.src, j.nbytes, j.at);
+    bool good = s.goes_on;
     for (uint32_t i = 0; i < j.ngrids && good; i++) {
         tables = open_grid(j, i, i < j.nsteps ? tables : j.ngrids, &s);
         good = s.good;
         __syncthreads(); /* the first thread sets it in the next grid */
     }
     good = good && floe_context_read_grids(&s, j.grids, j.ngrids, j.tables);
-    if (threadIdx.x || !goes_on)
+    if (threadIdx.x || !s.goes_on)
         return;
     skip_check(j, j.ngrids, &s);
     *j.cursor = s.at;
