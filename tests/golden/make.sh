@@ -251,6 +251,8 @@ wavelet-dd84-f32    weather     70x60      f32 rel=1e-3   best     --codec wavel
 wavelet-dd84-f64    turbulence  70x60      f64 rel=1e-2   best     --codec wavelet
 wavelet-53-f64      ramp        12x20x25   f64 rel=1e-6   best     --codec wavelet
 wavelet-whole-f32   turbulence  120x24x24  f32 rel=1e-2   balanced --codec wavelet
+wavelet-bands-f32   turbulence  120x24x24  f32 rel=1e-2   balanced --codec wavelet
+wavelet-bands-f64   terrain     50x11x11x11 f64 rel=3e-2  balanced --codec wavelet
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

@@ -59,7 +59,7 @@ class Bits:
 
 
 def grid_of(version, shorter, planes, rows, columns):
-    need(shorter <= (0, 3, 3, 4, 4)[version - 1], "wavelet: entropy chunks that cannot be")
+    need(shorter <= (0, 3, 3, 4)[min(version, 4) - 1], "wavelet: entropy chunks that cannot be")
     most, side = 1024 >> shorter, 1
     while side * side < most:
         side *= 2
@@ -88,6 +88,50 @@ class Step:
         self.grid = grid_of(version, shorter, c[0] * c[1], c[2], self.row)
 
 
+class Records:
+    """Lists of 8 codes: a list, or chunks, which may come one group after the other; and the tables that there are now."""
+
+    def __init__(self, r, spec, grid, tables):
+        self.r, self.spec, self.grid, self.tables, self.chunks = r, spec, grid, tables, []
+        self.records = [[0] * 8 for _ in range(grid.records())]
+        flags = r.number(1)
+        need(flags < 5, "wavelet: records of no kind")
+        if flags == 4:
+            self.read_list()
+            return
+        if flags & 2:
+            inner = Reader(r.take(r.number(2)))
+            self.tables = read_tables(inner, spec)
+            need(inner.at == len(inner.data), "wavelet: tables of another size")
+        sizes = [4 * r.number(4 if flags & 1 else 2) for _ in grid.chunks()]
+        need(not any(r.take(-r.at % 4)), "wavelet: padding")
+        self.chunks = list(zip(grid.chunks(), sizes))
+
+    def read_list(self):
+        r, records = self.r, self.records
+        count, low, at = r.number(4), r.number(1), 0
+        bits = Bits(r)
+        need(low < 32, "wavelet: a list of too many bits")
+        for _ in range(count):
+            at += bits.number(low)
+            at += bits.unary() << low
+            negative, size = bits.bit(), 1
+            size += bits.unary()
+            need(at % 8 < 7 and at // 8 < len(records) and size < 1 << 8 * self.spec.width - 1, "wavelet: a list")
+            records[at // 8][at % 8] = -size if negative else size
+            at += 1
+
+    def read(self, first=None):
+        """All chunks that are left; or those of the pieces up to the last one that has any of so many records, the first ones."""
+        axis = 0 if self.grid.size[0] > 1 else 1
+        piece = prod(self.grid.size[axis + 1:]) * self.grid.pieces[axis]
+        while self.chunks and (first is None or self.chunks[0][0][0][0][0] // piece <= (first - 1) // piece):
+            (rows, each), nbytes = self.chunks.pop(0)
+            if nbytes:
+                need(self.tables, "wavelet: chunks without tables")
+                Chunk(self.spec, self.tables, self.r.take(nbytes), rows, each, self.records)
+
+
 class WaveletChunk:
     def __init__(self, payload, bits, integer, extent):
         need(not integer, "wavelet: of integers")
@@ -109,8 +153,8 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] in (1, 2, 3, 4, 5) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
-             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256, 256)[h[0] - 1] and (h[1] == 0 or not any(h[2:6] + h[8:11]) and not h[6] & 1) and
+        need(h[0] in (1, 2, 3, 4, 5, 6) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+             h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256)[min(h[0], 4) - 1] and (h[1] == 0 or not any(h[2:6] + h[8:11]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:
@@ -188,41 +232,13 @@ class WaveletChunk:
 
     # ---- records
 
-    def records(self, spec, grid, tables):
-        """Lists of 8 codes, and the tables that there are now."""
-        r, flags = self.r, self.r.number(1)
-        records = [[0] * 8 for _ in range(grid.records())]
-        need(flags < 5, "wavelet: records of no kind")
-        if flags == 4:
-            count, low, at = r.number(4), r.number(1), 0
-            bits = Bits(r)
-            need(low < 32, "wavelet: a list of too many bits")
-            for _ in range(count):
-                at += bits.number(low)
-                at += bits.unary() << low
-                negative, size = bits.bit(), 1
-                size += bits.unary()
-                need(at % 8 < 7 and at // 8 < len(records) and size < 1 << 8 * spec.width - 1, "wavelet: a list")
-                records[at // 8][at % 8] = -size if negative else size
-                at += 1
-            return records, tables
-        if flags & 2:
-            inner = Reader(r.take(r.number(2)))
-            tables = read_tables(inner, spec)
-            need(inner.at == len(inner.data), "wavelet: tables of another size")
-        sizes = [4 * r.number(4 if flags & 1 else 2) for _ in grid.chunks()]
-        need(not any(r.take(-r.at % 4)), "wavelet: padding")
-        for (rows, each), size in zip(grid.chunks(), sizes):
-            if size:
-                need(tables, "wavelet: chunks without tables")
-                Chunk(spec, tables, r.take(size), rows, each, records)
-        return records, tables
-
     def marks(self, shorter):
         """A code for each value."""
         s = self.shape
         row = ceil_div(s[3], 7)
-        records, _ = self.records(Spec(1, 1, 1, self.version > 4), grid_of(self.version, shorter, s[0] * s[1], s[2], row), None)
+        marks = Records(self.r, Spec(1, 1, 1, self.version > 4), grid_of(self.version, shorter, s[0] * s[1], s[2], row), None)
+        marks.read()
+        records = marks.records
         return [records[i * row + x // 7][x % 7] for i in range(prod(s[:3])) for x in range(s[3])]
 
     # ---- the array
@@ -251,13 +267,18 @@ class WaveletChunk:
             q = least + (packed >> i * nbits & (1 << nbits) - 1)
             v = self.cut(float(q) * self.step_of(exponent, point[self.slowest]))
             self.a[self.at(point)] = real.round(v)
-        tables, halved = None, [0] * 4
-        halved[self.slowest] = passes = min(level, self.packet)
-        keep(steps, level, halved)
+        passes = min(level, self.packet)
+        all_steps, (steps, halved) = steps, self.taken(steps, level)
+        read = []
         for step in reversed(steps):
-            records, tables = self.records(step.spec, step.grid, tables)
+            level_of = max(k for k in range(self.packet + 1) if step in self.taken(all_steps, k)[0])
+            for before in read:
+                self.read_group(*before, level_of)
+            read.append((step, Records(r, step.spec, step.grid, read[-1][1].tables if read else None)))
+            self.read_group(*read[-1], level_of)
             self.check()
-            self.details(step, records)
+        for step, records in read:
+            self.details(step, records.records)
             for axis in step.axes:
                 self.undo(step.fine, axis)
         n = list(steps[0].fine if steps else n)
@@ -265,6 +286,19 @@ class WaveletChunk:
             n[self.slowest] = ceil_div(self.shape[self.slowest], 1 << number)
             self.undo(n, self.slowest)
         return halved
+
+    def taken(self, steps, level):
+        """The steps that a level takes, and how often it halves each axis."""
+        steps, halved = list(steps), [0] * 4
+        halved[self.slowest] = min(level, self.packet)
+        keep(steps, level, halved)
+        return steps, halved
+
+    def read_group(self, step, records, level):
+        """Of a step what comes with those that this level takes."""
+        n, points = step.coarse, ceil_div(self.shape[self.slowest], 1 << level)
+        apart = self.packet and self.version > 5
+        records.read(points * prod(n[self.slowest + 1:3]) * step.row if apart else None)
 
     def check(self):
         """That of the words since the last one."""

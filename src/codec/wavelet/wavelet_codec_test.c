@@ -239,6 +239,33 @@ static void boxes_leave_chunks_out(void **unused)
     free(data);
 }
 
+/* Smooth along the slowest axis alone: a level takes, of each step, few of the bands of a packet. All its bytes are checked. */
+static void levels_of_packets(void **unused)
+{
+    static const uint64_t extent[] = {80, 30, 28}, zero[] = {0, 0, 0}, most[] = {0, 200, 45, 19};
+    static float data[80 * 30 * 28], level[40 * 15 * 14];
+    const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_BALANCED, modes[1], false);
+    const floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+    kit_coded coded;
+    (void)unused;
+    for (uint64_t i = 0; i < HOSTILE_COUNT(data); i++) {
+        const double size = 1 + (double)(i % 840 * 7919 % 101) * 0.003;
+        data[i] = (float)(size * sin((double)(i / 840) * 0.3 + size) + (double)(i * 7919 % 13) * 0.002);
+    }
+    kit_round_trip(&p, &chunk, 1, &coded);
+    assert_true(((const uint8_t *)coded.block.data)[5] >> 4 > 1);
+    for (uint32_t k = 1; k < 4; k++) {
+        const uint64_t n[] = {((80 - 1) >> k) + 1, ((30 - 1) >> k) + 1, ((28 - 1) >> k) + 1};
+        const floe_field out = kit_chunk(level, p.dtype, 3, n);
+        floe_chunk_decode call = {.rank = 3, .extent = extent, .lo = zero, .hi = n, .out = &out, .level = k};
+        const uint64_t nbytes = level_nbytes(&p, &call, &coded);
+        assert_true(1000 * nbytes < most[k] * coded.nbytes);
+        assert_int_equal(decode_call(&call, &p, coded.block.data, nbytes), FLOE_OK);
+        invert_bits(&p, &call, &coded, nbytes, 300 / FLOE_TEST_STRIDE);
+    }
+    kit_block_free(&coded.block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),
@@ -249,6 +276,7 @@ int main(void)
                                        cmocka_unit_test(damaged_chunks),
                                        cmocka_unit_test(levels),
                                        cmocka_unit_test(damaged_levels),
+                                       cmocka_unit_test(levels_of_packets),
                                        cmocka_unit_test(boxes_leave_chunks_out),
                                        cmocka_unit_test(rough_axes),
                                        cmocka_unit_test(many_channels),

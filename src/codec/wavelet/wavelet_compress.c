@@ -89,19 +89,51 @@ static void make_checks(const checks *c, const uint8_t *base)
     }
 }
 
-static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_cursor *to)
+/* What group j has of step i. */
+static void write_run(const encoder *e, uint32_t i, uint32_t j, const uint8_t *base, floe_interp_sizes *sizes,
+                      floe_cursor *to)
 {
     const floe_wavelet_plan *p = &e->chunk.plan;
+    const floe_interp_records all = floe_wavelet_records_of(e, i);
+    const floe_wavelet_records_way way = {e->listed[i], &e->tables[e->tables_of[i]], p->steps[i].tables, base};
+    const floe_wavelet_run run = floe_wavelet_run_of(p, i, j);
+    const floe_interp_records r = {all.spec, &run.grid,
+                                   (uint8_t *)all.data + run.record * floe_context_record_nbytes(all.spec)};
+    if (i == j)
+        floe_wavelet_records_begin(&all, &way, sizes, to);
+    if (!e->listed[i] && floe_context_nchunks(&run.grid) && !to->bad)
+        floe_interp_encode(&e->entropy, &r, way.tables, sizes, to);
+}
+
+/* Groups of steps. False: sizes of some step are too long, which are wide then. */
+static bool write_groups(const encoder *e, const uint8_t *base, floe_interp_sizes *sizes, checks *c, floe_cursor *to)
+{
+    const uint32_t n = e->chunk.plan.nsteps;
+    bool good = true;
+    for (uint32_t j = n; j-- > 0;) {
+        for (uint32_t i = n; i-- > j;)
+            write_run(e, i, j, base, &sizes[i], to);
+        leave_check(c, base, to);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        good = good && !sizes[i].too_long;
+        sizes[i] = (floe_interp_sizes){.wide = sizes[i].wide || sizes[i].too_long};
+    }
+    return good;
+}
+
+static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_cursor *to)
+{
     const uint64_t nbytes = floe_wavelet_anchors_nbytes(&e->chunk);
+    floe_interp_sizes sizes[FLOE_WAVELET_STEPS] = {{.wide = false}};
     uint8_t *anchors = floe_write_space(to, nbytes);
     if (anchors && nbytes)
         memcpy(anchors, e->chunk.anchors.bits, nbytes);
     leave_check(c, base, to);
-    for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
-        const floe_interp_records r = floe_wavelet_records_of(e, i);
-        const floe_wavelet_records_way way = {e->listed[i], &e->tables[e->tables_of[i]], p->steps[i].tables, base};
-        floe_wavelet_records_write(&e->entropy, &r, &way, to);
-        leave_check(c, base, to);
+    const floe_cursor begin = *to;
+    while (!write_groups(e, base, sizes, c, to) && !to->bad) {
+        *to = begin;
+        c->n = 1;
     }
 }
 

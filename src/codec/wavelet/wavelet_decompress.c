@@ -26,7 +26,7 @@ typedef struct decoder {
     floe_interp_box marks_of[FLOE_WAVELET_MARK_SETS];
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
     floe_context_tables *tables;           /* of a step, then those of marks */
-    uint64_t checked;                      /* where the last check ended */
+    floe_wavelet_places places;
 } decoder;
 
 static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
@@ -135,12 +135,35 @@ static void add_rows(rows *r, uint64_t lo, uint64_t hi)
     r->hi[r->count - 1] = touches ? r->hi[r->count - 1] : hi;
 }
 
+/* What group j has of the records r of step i, of these boxes. */
+static bool decode_run(const decoder *d, uint32_t i, uint32_t j, const floe_interp_records *r,
+                       const floe_context_box *parts, uint32_t nparts)
+{
+    const floe_wavelet_run run = floe_wavelet_run_of(&d->chunk.plan, i, j);
+    floe_interp_stream stream = d->places.streams[i];
+    const floe_interp_records some = {r->spec, &run.grid,
+                                      (uint8_t *)r->data + run.record * floe_context_record_nbytes(r->spec)};
+    bool good = true;
+    if (!stream.sizes || run.chunk == run.end)
+        return true;
+    stream.sizes += run.chunk * (stream.wide ? 4 : 2);
+    stream.src = (const uint8_t *)d->call->src + d->places.runs[i][run.kept];
+    stream.nbytes = floe_interp_sizes_add(stream.sizes, stream.wide, run.end - run.chunk);
+    for (uint32_t k = 0; k < nparts && good; k++) {
+        const floe_context_box box = floe_wavelet_run_box(&run, &parts[k]);
+        good = floe_interp_decode(&d->entropy, &some, &stream, &box);
+    }
+    return good;
+}
+
 /* Step i, for a box of what is wanted of it in each of the ranges. */
-static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, const rows *ranges, floe_reader *from)
+static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, const rows *ranges)
 {
     const floe_wavelet_coding *c = &d->chunk.plan.steps[i];
     const floe_interp_records r = {&c->spec, &c->grid, d->records};
     const uint32_t axis = floe_interp_slowest(d->chunk.plan.shape);
+    const uint64_t head = d->places.head[i];
+    floe_reader from = floe_reader_of((const uint8_t *)d->call->src + head, (size_t)(d->call->nbytes - head));
     floe_interp_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
     floe_context_box parts[FLOE_WAVELET_PACKET + 1];
     for (uint32_t k = 0; k < ranges->count; k++) {
@@ -153,35 +176,40 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
         parts[k] = floe_interp_cells_box(&c->grid, &c->step, &cells[k]);
     }
     const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count, d->chunk.ans_begin};
-    if (!floe_wavelet_records_read(&d->entropy, &r, &records, from))
-        return false;
-    for (uint32_t k = 0; k < ranges->count; k++) {
+    bool good = floe_wavelet_records_open(&d->entropy, &r, &records, &d->places.streams[i], &from);
+    for (uint32_t j = i + 1; j-- > d->level.step && good;)
+        good = decode_run(d, i, j, &r, parts, ranges->count);
+    for (uint32_t k = 0; k < ranges->count && good; k++) {
         floe_wavelet_codes_do(&d->bands, i, d->records, &cells[k], NULL);
         floe_wavelet_step_undo(&d->bands, &c->step, &box[k]);
     }
-    return true;
+    return good;
 }
 
-/* Of a whole chunk another check has held. */
-static floe_status read_check(decoder *d, floe_reader *from, floe_error *err)
+/* Of bytes from `begin` to `end`, where a check ends. Of a whole chunk another check has held. */
+static floe_status check(const decoder *d, uint64_t begin, uint64_t end, floe_error *err)
 {
     const uint8_t *src = d->call->src;
-    const uint64_t at = (uint64_t)(from->at - src), end = floe_wavelet_check_end(d->chunk.checks, at);
-    FLOE_CHECK(err, floe_read_bytes(from, end - at), FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
-    if (d->chunk.checks && d->call->level) {
-        const uint8_t *check = src + end - FLOE_WAVELET_CHECK_NBYTES;
-        const uint32_t sum = floe_ans_check_sum(src, d->checked / 4, (uint64_t)(check - src) / 4);
-        FLOE_CHECK(err, sum == floe_load32(check), FLOE_ERR_CHECKSUM, "wavelet chunk: a part of it is damaged");
-        d->checked = end;
-    }
+    const uint64_t at = end - FLOE_WAVELET_CHECK_NBYTES;
+    FLOE_CHECK(
+        err, !d->chunk.checks || !d->call->level || floe_ans_check_sum(src, begin / 4, at / 4) == floe_load32(src + at),
+        FLOE_ERR_CHECKSUM, "wavelet chunk: a part of it is damaged");
     return FLOE_OK;
 }
 
-static floe_status read_anchors(decoder *d, floe_reader *from, floe_error *err)
+/* Anchors, and where steps are. */
+static floe_status open_parts(decoder *d, floe_reader *from, floe_error *err)
 {
+    const uint8_t *src = d->call->src;
     d->chunk.anchors.bits = floe_read_bytes(from, floe_wavelet_anchors_nbytes(&d->chunk));
     FLOE_CHECK(err, d->chunk.anchors.bits, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its anchors");
-    FLOE_TRY(read_check(d, from, err));
+    const uint64_t at = (uint64_t)(from->at - src);
+    uint64_t begin = floe_wavelet_check_end(d->chunk.checks, at);
+    const uint64_t end = floe_wavelet_places_find(&d->chunk, d->level.step, src, begin, d->call->nbytes, &d->places);
+    FLOE_CHECK(err, floe_read_bytes(from, end - at), FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+    FLOE_TRY(check(d, 0, begin, err));
+    for (uint32_t j = d->chunk.plan.nsteps; j-- > d->level.step; begin = d->places.end[j])
+        FLOE_TRY(check(d, begin, d->places.end[j], err));
     floe_wavelet_anchors_decode(&d->bands, &d->chunk.anchors);
     return FLOE_OK;
 }
@@ -196,7 +224,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     floe_interp_step s;
     rows ranges = {.count = 0};
     uint32_t k = level->kept;
-    FLOE_TRY(read_anchors(d, from, err));
+    FLOE_TRY(open_parts(d, from, err));
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         last->lo[a] = d->out.box.lo[a] << level->shift[a];
         last->hi[a] = ((d->out.box.hi[a] - 1) << level->shift[a]) + 1;
@@ -211,11 +239,9 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     for (uint32_t i = level->step; i < p->nsteps; i++)
         floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
     *d->tables = (floe_context_tables){.ntables = {0}};
-    for (uint32_t i = p->nsteps; i-- > level->step;) {
-        FLOE_CHECK(err, decode_step(d, i, &wanted[i], &ranges, from), FLOE_ERR_FORMAT,
+    for (uint32_t i = p->nsteps; i-- > level->step;)
+        FLOE_CHECK(err, decode_step(d, i, &wanted[i], &ranges), FLOE_ERR_FORMAT,
                    "wavelet chunk: the codes of step %u are damaged", i);
-        FLOE_TRY(read_check(d, from, err));
-    }
     while (k-- > level->kept && floe_wavelet_packet_step(p, k, &s))
         floe_wavelet_step_undo(&d->bands, &s, &packet[k]);
     return FLOE_OK;

@@ -197,7 +197,36 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     for (uint32_t s = 0; s < c->npalette; s++)
         c->palette[s] = floe_read64(from);
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its header");
+    c->plan.apart = h[0] > FLOE_WAVELET_TOGETHER;
     return c->kind == FLOE_INTERP_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
+}
+
+/* What group j has of step i, from byte `at` on; returns its end. */
+static uint64_t find_run(const floe_wavelet_chunk *c, uint32_t i, uint32_t j, const uint8_t *src, uint64_t at,
+                         uint64_t have, floe_wavelet_places *p)
+{
+    const floe_interp_records r = {&c->plan.steps[i].spec, &c->plan.steps[i].grid, NULL};
+    const floe_wavelet_run run = floe_wavelet_run_of(&c->plan, i, j);
+    floe_interp_stream *s = &p->streams[i];
+    if (i == j) {
+        p->head[i] = at;
+        at = floe_wavelet_records_find(&r, src, at, have, s);
+    }
+    if (at > have || !s->sizes || run.chunk == run.end)
+        return at;
+    p->runs[i][run.kept] = at;
+    return at + floe_interp_sizes_add(s->sizes + run.chunk * (s->wide ? 4 : 2), s->wide, run.end - run.chunk);
+}
+
+uint64_t floe_wavelet_places_find(const floe_wavelet_chunk *c, uint32_t last, const uint8_t *src, uint64_t at,
+                                  uint64_t have, floe_wavelet_places *p)
+{
+    for (uint32_t j = c->plan.nsteps; j-- > last && at <= have;) {
+        for (uint32_t i = c->plan.nsteps; i-- > j && at <= have;)
+            at = find_run(c, i, j, src, at, have, p);
+        p->end[j] = at = floe_wavelet_check_end(c->checks, at);
+    }
+    return at;
 }
 
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs)

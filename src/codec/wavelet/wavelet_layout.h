@@ -12,8 +12,9 @@
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 5,     /* the version that is written; the older ones below are read */
-    FLOE_WAVELET_UNLIFTED = 4,    /* encoding of entropy chunks began with FLOE_ANS_LEAST */
+    FLOE_WAVELET_VERSION = 6,     /* the version that is written; the older ones below are read */
+    FLOE_WAVELET_TOGETHER = 5,    /* entropy chunks of a step lie together, with a packet, too */
+    FLOE_WAVELET_UNLIFTED = 4,    /* as 5, and encoding of entropy chunks began with FLOE_ANS_LEAST */
     FLOE_WAVELET_TALL_CHUNKS = 3, /* as 4, and entropy chunks have up to 64 rows of a plane */
     FLOE_WAVELET_UNCHECKED = 2,   /* as 3, and there are no checks behind anchors and steps */
     FLOE_WAVELET_LONG_CHUNKS = 1, /* as 2, and entropy chunks are never shorter */
@@ -85,6 +86,16 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
 /* The bytes are untrusted. The caller has set turns and plan.shape. */
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
+/* Where in a chunk its steps are, as far as they have been looked for. sizes of streams are NULL where a step is a list. */
+typedef struct floe_wavelet_places {
+    uint64_t head[FLOE_WAVELET_STEPS], end[FLOE_WAVELET_STEPS]; /* of each step; of its group, behind the check */
+    floe_interp_stream streams[FLOE_WAVELET_STEPS];
+    uint64_t runs[FLOE_WAVELET_STEPS][FLOE_WAVELET_PACKET + 1]; /* of each step, by floe_wavelet_run.kept */
+} floe_wavelet_places;
+/* Looks for groups up to that of step `last`, from byte `at` on, behind the anchors and their check; the bytes are untrusted. Returns the end
+ * of that group; where the first `have` bytes do not show it, more than `have`: so many are needed at least. */
+uint64_t floe_wavelet_places_find(const floe_wavelet_chunk *c, uint32_t last, const uint8_t *src, uint64_t at,
+                                  uint64_t have, floe_wavelet_places *places);
 /* Whether the plan, which is untrusted, takes no more memory than the largest one that an encoder makes. */
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);
 

@@ -25,16 +25,11 @@ static uint64_t anchors_end(const floe_wavelet_chunk *k, uint64_t at)
     return floe_wavelet_check_end(k->checks, at + floe_wavelet_anchors_nbytes(k));
 }
 
-static uint64_t step_end(const floe_wavelet_chunk *k, uint32_t i, const uint8_t *src, uint64_t at, uint64_t have)
-{
-    const floe_interp_records r = {&k->plan.steps[i].spec, &k->plan.steps[i].grid, NULL};
-    return floe_wavelet_check_end(k->checks, floe_wavelet_records_end(&r, src, at, have));
-}
-
 floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err)
 {
     floe_wavelet_chunk k;
-    uint64_t at;
+    floe_wavelet_places places;
+    uint64_t at = 0;
     *nbytes = floe_min64(c->nbytes, FLOE_WAVELET_HEADER_MOST);
     const bool few = have < *nbytes;
     const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
@@ -42,8 +37,7 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
         return few ? FLOE_OK : status; /* with more of it there may be a header */
     at = k.kind == FLOE_INTERP_CODED ? anchors_end(&k, at) : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);
-    for (uint32_t i = k.plan.nsteps; i-- > level.step && at <= have;)
-        at = step_end(&k, i, c->src, at, have);
+    at = floe_wavelet_places_find(&k, level.step, c->src, at, have, &places);
     FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
     *nbytes = at;
     return FLOE_OK;
@@ -74,16 +68,15 @@ static void add_structure(floe_text *to, const floe_wavelet_plan *p)
     floe_text_add(to, "\n");
 }
 
-/* How records that begin at byte `at` are stored, up to `end`. */
-static void add_records(floe_text *to, const floe_context_grid *grid, const uint8_t *src, uint64_t at, uint64_t end)
+/* How records that begin with a byte of flags are stored. */
+static void add_records(floe_text *to, const floe_context_grid *grid, uint32_t flags, uint64_t nbytes)
 {
-    const uint32_t flags = src[at];
     if (flags & FLOE_WAVELET_RECORDS_LIST)
         floe_text_add(to, "a list");
     else
         floe_text_add(to, "%s tables; %llu entropy chunks", flags & FLOE_WAVELET_RECORDS_TABLES ? "own" : "shared",
                       (unsigned long long)floe_context_nchunks(grid));
-    floe_text_add(to, ", %llu bytes\n", (unsigned long long)(end - at));
+    floe_text_add(to, ", %llu bytes\n", (unsigned long long)nbytes);
 }
 
 static void add_step(floe_text *to, const floe_wavelet_plan *p, uint32_t i)
@@ -101,6 +94,16 @@ static void add_step(floe_text *to, const floe_wavelet_plan *p, uint32_t i)
                   FLOE_CONTEXT_ROWS >> (c->shorter & ~(uint32_t)FLOE_WAVELET_TALL));
 }
 
+/* Bytes of step i: those of its group from its head on, the check, too, and its entropy chunks of groups behind. */
+static uint64_t step_nbytes(const floe_wavelet_plan *p, uint32_t i, const floe_wavelet_places *places)
+{
+    const floe_interp_stream *s = &places->streams[i];
+    const uint64_t first = floe_wavelet_run_of(p, i, i).end, nbytes = places->end[i] - places->head[i];
+    if (!s->sizes)
+        return nbytes;
+    return nbytes + floe_interp_sizes_add(s->sizes + first * (s->wide ? 4 : 2), s->wide, p->steps[i].nchunks - first);
+}
+
 /* Bytes from *at to end have that name; then *at is there. */
 static void add_part(floe_text *to, const char *name, uint64_t *at, uint64_t end)
 {
@@ -111,8 +114,10 @@ static void add_part(floe_text *to, const char *name, uint64_t *at, uint64_t end
 floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
 {
     static const char *const marks[] = {"corrections: ", "kinds of values apart: "};
+    const uint8_t *src = c->src;
     floe_wavelet_chunk k;
-    uint64_t at = 0, end;
+    floe_wavelet_places places;
+    uint64_t at = 0, end = 0;
     FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
     floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_part(to, "header", &at, end);
@@ -120,21 +125,21 @@ floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, f
         add_structure(to, &k.plan);
         add_part(to, "anchors", &at, floe_min64(anchors_end(&k, at), c->nbytes));
     }
-    for (uint32_t i = k.plan.nsteps; i-- > 0; at = end) {
-        end = step_end(&k, i, c->src, at, c->nbytes);
-        FLOE_CHECK(err, end <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+    at = floe_wavelet_places_find(&k, 0, src, at, c->nbytes, &places);
+    FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
+    for (uint32_t i = k.plan.nsteps; i-- > 0;) {
         add_step(to, &k.plan, i);
-        add_records(to, &k.plan.steps[i].grid, c->src, at, end);
+        add_records(to, &k.plan.steps[i].grid, src[places.head[i]], step_nbytes(&k.plan, i, &places));
     }
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         const floe_context_grid grid = floe_wavelet_marks_grid(k.plan.shape, k.shorter[s]);
         const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, NULL};
         if (!k.marked[s])
             continue;
-        end = floe_wavelet_records_end(&r, c->src, at, c->nbytes);
+        end = floe_wavelet_records_end(&r, src, at, c->nbytes);
         FLOE_CHECK(err, end <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
         floe_text_add(to, "%s", marks[s]);
-        add_records(to, &grid, c->src, at, end);
+        add_records(to, &grid, src[at], end - at);
         at = end;
     }
     if (at < c->nbytes)

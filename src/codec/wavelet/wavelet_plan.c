@@ -138,6 +138,7 @@ static void plan_make(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet
     plan->bank = s->bank;
     plan->one_sided = s->one_sided;
     plan->packet = s->packet;
+    plan->apart = true;
     plan->nsteps = 0;
     for (uint32_t b = 0; b <= s->packet; b++)
         plan->packet_exponent[b] = exponent_of(s, floe_wavelet_norm(s->bank, b > 0, b ? s->packet - b + 1 : s->packet));
@@ -172,6 +173,43 @@ floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t
     while (l.step < plan->nsteps && floe_interp_level_take(&plan->steps[l.step].step, l.shift))
         l.step++;
     return l;
+}
+
+/* Passes of the packet that stay undone by the coarsest level that takes step j. */
+static uint32_t kept_by(const floe_wavelet_plan *p, uint32_t j)
+{
+    uint32_t level = 0;
+    while (level < p->packet && floe_wavelet_level_of(p, level + 1).step <= j)
+        level++;
+    return level;
+}
+
+/* Of step i, as it is cut along that axis of its grid: pieces that levels need which leave so many passes undone. */
+static uint64_t pieces_by(const floe_wavelet_plan *p, uint32_t i, uint32_t axis, uint32_t kept)
+{
+    const floe_wavelet_coding *c = &p->steps[i];
+    const uint32_t slowest = floe_interp_slowest(p->shape);
+    floe_interp_box cells = {.hi = {c->step.coarse[0], c->step.coarse[1], c->step.coarse[2], c->step.coarse[3]}};
+    if (!p->apart || kept == 0)
+        return c->grid.count[axis];
+    cells.hi[slowest] = floe_ceil_div(cells.hi[slowest], (uint64_t)1 << kept);
+    return floe_ceil_div(floe_interp_cells_box(&c->grid, &c->step, &cells).hi[axis], c->grid.piece[axis]);
+}
+
+floe_wavelet_run floe_wavelet_run_of(const floe_wavelet_plan *p, uint32_t i, uint32_t j)
+{
+    const floe_context_grid *g = &p->steps[i].grid;
+    const uint32_t a = g->size[0] == 1;
+    const uint64_t chunks = (a ? 1 : g->count[1]) * g->count[2], records = (a ? 1 : g->size[1]) * g->size[2];
+    floe_wavelet_run r = {.kept = kept_by(p, j), .axis = a, .grid = *g};
+    const uint64_t begin = i == j ? 0 : pieces_by(p, i, a, kept_by(p, j + 1)), end = pieces_by(p, i, a, r.kept);
+    r.at = floe_min64(begin * g->piece[a], g->size[a]);
+    r.record = r.at * records;
+    r.chunk = begin * chunks;
+    r.end = end * chunks;
+    r.grid.count[a] = end - begin;
+    r.grid.size[a] = floe_min64(end * g->piece[a], g->size[a]) - r.at;
+    return r;
 }
 
 floe_limits floe_wavelet_limits(const floe_limits *field, uint32_t level, bool log)

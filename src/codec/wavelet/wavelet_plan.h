@@ -43,6 +43,7 @@ typedef struct floe_wavelet_plan {
     uint64_t shape[FLOE_INTERP_RANK]; /* without axes of one point, filled up with ones in front */
     floe_wavelet_bank bank;
     uint32_t one_sided, packet, nsteps;
+    bool apart; /* bands of a packet come with the levels that take them (floe_wavelet_run); an encoder's do */
     int8_t packet_exponent[FLOE_WAVELET_PACKET + 1]; /* added for each band of the packet, coarsest first */
     int8_t anchor_exponent;
     double base, center, unit; /* base: step of exponent 0; unit: of corrections */
@@ -78,6 +79,25 @@ typedef struct floe_wavelet_level {
     uint32_t kept, step, shift[FLOE_INTERP_RANK];
 } floe_wavelet_level;
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level);
+
+/* Entropy chunks of steps lie in groups, numbered as steps, the coarsest one first. Group j has what the coarsest level that takes step j
+ * needs of it and of coarser steps, but for what came before. Its run of step i: planes of the grid, or rows of the only plane, as a
+ * grid of their own; perhaps none. */
+typedef struct floe_wavelet_run {
+    uint32_t kept; /* passes of the packet that this level leaves undone */
+    uint32_t axis; /* of the grid, that is cut */
+    floe_context_grid grid;
+    uint64_t at, record, chunk, end; /* at: along that axis. record, chunk: the first one; end: of chunks */
+} floe_wavelet_run;
+floe_wavelet_run floe_wavelet_run_of(const floe_wavelet_plan *plan, uint32_t i, uint32_t j);
+/* What lies in a run, or before it, of a box of the records of the step. */
+static inline floe_context_box floe_wavelet_run_box(const floe_wavelet_run *r, const floe_context_box *box)
+{
+    floe_context_box b = *box;
+    b.lo[r->axis] -= floe_min64(r->at, b.lo[r->axis]);
+    b.hi[r->axis] -= floe_min64(r->at, b.hi[r->axis]);
+    return b;
+}
 
 /* Between what a level's values are: those of the field, or with logarithms their magnitudes. Level 0 is what it is. */
 floe_limits floe_wavelet_limits(const floe_limits *field, uint32_t level, bool log);

@@ -196,6 +196,57 @@ static void even_chunks(void **unused)
     }
 }
 
+/* Runs of a step follow one another, up to the last chunk; those of groups that a level takes have all that it needs of the step. */
+static void check_runs(const floe_wavelet_plan *p)
+{
+    const uint32_t slowest = floe_interp_slowest(p->shape);
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const floe_wavelet_coding *c = &p->steps[i];
+        uint64_t ends[FLOE_WAVELET_STEPS], end = 0, records = 0;
+        for (uint32_t j = i + 1; j-- > 0; end = ends[j]) {
+            const floe_wavelet_run r = floe_wavelet_run_of(p, i, j);
+            const floe_context_chunk last = floe_context_chunk_of(&c->grid, r.end - 1);
+            assert_true(r.chunk == end && r.record == records && r.end - r.chunk == floe_context_nchunks(&r.grid));
+            assert_true(j < i || r.end > 0);
+            records += floe_context_nrecords(&r.grid);
+            assert_true(last.first < records);
+            ends[j] = r.end;
+        }
+        assert_true(end == c->nchunks && records == floe_context_nrecords(&c->grid));
+        for (uint32_t level = 0; level < 8; level++) {
+            const floe_wavelet_level l = floe_wavelet_level_of(p, level);
+            floe_interp_box cells = floe_wavelet_whole(c->step.coarse);
+            if (p->packet)
+                cells.hi[slowest] = ((cells.hi[slowest] - 1) >> l.kept) + 1;
+            const floe_context_box box = floe_interp_cells_box(&c->grid, &c->step, &cells);
+            for (uint64_t k = l.step <= i ? ends[l.step] : c->nchunks; k < c->nchunks; k++)
+                assert_false(floe_context_is_wanted(&c->grid, k, &box));
+        }
+    }
+}
+
+static void runs(void **unused)
+{
+    static const uint64_t shapes[][4] = {{1, 1, 1, 300},  {1, 1, 400, 31}, {1, 70, 20, 33},
+                                         {47, 9, 10, 11}, {1, 5, 6, 200},  {1, 1, 3000, 70}};
+    uint64_t napart = 0;
+    (void)unused;
+    for (uint64_t k = 0; k < HOSTILE_COUNT(shapes); k++)
+        for (uint32_t how = 0; how < 5 * 2 * 4; how++) {
+            static floe_wavelet_plan p;
+            const floe_wavelet_structure s = {.packet = floe_interp_slowest(shapes[k]) < 3 ? how % 4 : 0};
+            floe_wavelet_plan_of(shapes[k], &s, &p);
+            p.apart = how / 4 % 2;
+            for (uint32_t i = 0; i < p.nsteps; i++) {
+                p.steps[i].shorter = how / 8;
+                floe_wavelet_coding_lay(&p.steps[i]);
+                napart += floe_wavelet_run_of(&p, i, i).end < p.steps[i].nchunks;
+            }
+            check_runs(&p);
+        }
+    assert_true(napart > 50);
+}
+
 /* A field for the tuner, whose trials all take as many bits of codes; and what it tries: cells of the boxes and number of trials. */
 typedef struct tuning {
     floe_wavelet_encoder e;
@@ -245,6 +296,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(norms),        cmocka_unit_test(structures),
                                        cmocka_unit_test(packet_bands), cmocka_unit_test(steps),
                                        cmocka_unit_test(short_chunks), cmocka_unit_test(even_chunks),
-                                       cmocka_unit_test(small_fields)};
+                                       cmocka_unit_test(runs),         cmocka_unit_test(small_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

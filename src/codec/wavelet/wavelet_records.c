@@ -161,42 +161,6 @@ static void clear(const floe_interp_records *r, const floe_context_box *p)
                    (p->hi[2] - p->lo[2]) * each);
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
-
-static void write_chunks(const floe_interp_entropy *e, const floe_interp_records *r,
-                         const floe_wavelet_records_way *way, floe_cursor *to)
-{
-    for (int wide = 0; wide < 2; wide++) {
-        floe_cursor turn = *to;
-        floe_interp_sizes sizes = {.wide = wide};
-        floe_write8(&turn,
-                    (uint8_t)((wide ? FLOE_WAVELET_RECORDS_WIDE : 0) | (way->own ? FLOE_WAVELET_RECORDS_TABLES : 0)));
-        if (way->own)
-            floe_interp_tables_write(r->spec, way->tables, &turn);
-        sizes.at = floe_write_space(&turn, floe_context_nchunks(r->grid) * (wide ? 4 : 2));
-        floe_interp_pad_write(&turn, way->base);
-        if (!turn.bad)
-            floe_interp_encode(e, r, way->tables, &sizes, &turn);
-        if (!sizes.too_long || turn.bad) {
-            *to = turn;
-            return;
-        }
-    }
-}
-
-static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records *r, bool wide,
-                        const floe_wavelet_records_wanted *wanted, floe_reader *from)
-{
-    const uint64_t nchunks = floe_context_nchunks(r->grid);
-    floe_interp_stream stream = {.sizes = floe_read_bytes(from, nchunks * (wide ? 4 : 2)), .wide = wide};
-    if (!stream.sizes || !floe_interp_pad_read(from, wanted->base))
-        return false;
-    bool good = floe_interp_stream_take(&stream, nchunks, from);
-    for (uint32_t i = 0; good && i < wanted->nparts; i++)
-        good = floe_interp_decode(e, r, &stream, &wanted->parts[i]);
-    return good;
-}
-
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
 
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
@@ -220,20 +184,41 @@ uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_inte
     return *list ? l.nbits + FLOE_WAVELET_LIST_HEAD_BITS : coded;
 }
 
+void floe_wavelet_records_begin(const floe_interp_records *r, const floe_wavelet_records_way *way,
+                                floe_interp_sizes *sizes, floe_cursor *to)
+{
+    if (way->list) {
+        write_list(r, to);
+        return;
+    }
+    floe_write8(
+        to, (uint8_t)((sizes->wide ? FLOE_WAVELET_RECORDS_WIDE : 0) | (way->own ? FLOE_WAVELET_RECORDS_TABLES : 0)));
+    if (way->own)
+        floe_interp_tables_write(r->spec, way->tables, to);
+    sizes->at = floe_write_space(to, floe_context_nchunks(r->grid) * (sizes->wide ? 4 : 2));
+    floe_interp_pad_write(to, way->base);
+}
+
 void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
                                 const floe_wavelet_records_way *way, floe_cursor *to)
 {
-    if (way->list)
-        write_list(r, to);
-    else
-        write_chunks(e, r, way, to);
+    const floe_cursor begin = *to;
+    floe_interp_sizes sizes = {.wide = false};
+    do {
+        *to = begin;
+        sizes = (floe_interp_sizes){.wide = sizes.too_long};
+        floe_wavelet_records_begin(r, way, &sizes, to);
+        if (!way->list && !to->bad)
+            floe_interp_encode(e, r, way->tables, &sizes, to);
+    } while (sizes.too_long && !to->bad);
 }
 
-bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
-                               const floe_wavelet_records_wanted *wanted, floe_reader *from)
+bool floe_wavelet_records_open(const floe_interp_entropy *e, const floe_interp_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_interp_stream *stream, floe_reader *from)
 {
     const uint32_t flags = floe_read8(from);
     uint32_t nlow;
+    *stream = (floe_interp_stream){.wide = flags & FLOE_WAVELET_RECORDS_WIDE};
     if (flags == FLOE_WAVELET_RECORDS_LIST) {
         for (uint32_t i = 0; i < wanted->nparts; i++)
             clear(r, &wanted->parts[i]);
@@ -244,11 +229,26 @@ bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_r
     if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, wanted->tables))
         return false;
     floe_context_decoder_of(r->spec, wanted->tables, wanted->ans_begin, e->decoder);
-    return read_chunks(e, r, flags & FLOE_WAVELET_RECORDS_WIDE, wanted, from);
+    stream->sizes = floe_read_bytes(from, floe_context_nchunks(r->grid) * (stream->wide ? 4 : 2));
+    return stream->sizes && floe_interp_pad_read(from, wanted->base);
 }
 
-uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {
+    floe_interp_stream stream;
+    if (!floe_wavelet_records_open(e, r, wanted, &stream, from))
+        return false;
+    bool good = !stream.sizes || floe_interp_stream_take(&stream, floe_context_nchunks(r->grid), from);
+    for (uint32_t i = 0; good && stream.sizes && i < wanted->nparts; i++)
+        good = floe_interp_decode(e, r, &stream, &wanted->parts[i]);
+    return good;
+}
+
+uint64_t floe_wavelet_records_find(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have,
+                                   floe_interp_stream *stream)
+{
+    *stream = (floe_interp_stream){.sizes = NULL};
     if (at >= have)
         return at + 1;
     const uint32_t flags = base[at++];
@@ -260,8 +260,14 @@ uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *b
             return at;
         at += floe_load16(base + at - 2);
     }
-    const bool wide = flags & FLOE_WAVELET_RECORDS_WIDE;
-    const uint64_t nchunks = floe_context_nchunks(r->grid), sizes = at;
-    at = (at + nchunks * (wide ? 4 : 2) + 3) & ~(uint64_t)3;
-    return at <= have ? at + floe_interp_sizes_add(base + sizes, wide, nchunks) : at;
+    stream->wide = flags & FLOE_WAVELET_RECORDS_WIDE;
+    stream->sizes = base + at;
+    return (at + floe_context_nchunks(r->grid) * (stream->wide ? 4 : 2) + 3) & ~(uint64_t)3;
+}
+
+uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+{
+    floe_interp_stream s;
+    at = floe_wavelet_records_find(r, base, at, have, &s);
+    return at + (s.sizes && at <= have ? floe_interp_sizes_add(s.sizes, s.wide, floe_context_nchunks(r->grid)) : 0);
 }

@@ -18,6 +18,10 @@ typedef struct floe_wavelet_records_way {
     bool own;                          /* the tables are written, too; otherwise a reader has them already */
     const uint8_t *base;               /* chunks begin at multiples of 4 bytes from here */
 } floe_wavelet_records_way;
+/* A list, or what stands before the chunks: floe_interp_encode writes these, and with *sizes their sizes. sizes->wide is the caller's. */
+void floe_wavelet_records_begin(const floe_interp_records *r, const floe_wavelet_records_way *way,
+                                floe_interp_sizes *sizes, floe_cursor *to);
+/* That, and all chunks behind it. */
 void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
                                 const floe_wavelet_records_way *way, floe_cursor *to);
 
@@ -27,12 +31,20 @@ typedef struct floe_wavelet_records_wanted {
     const floe_context_box *parts; /* boxes of the records that are requested; others are undefined */
     uint32_t nparts, ans_begin;    /* ans_begin: the state with which encoding began */
 } floe_wavelet_records_wanted;
-/* The bytes are untrusted. Returns false where they are damaged. */
+/* A list, or what stands before the chunks, for floe_interp_decode; the bytes are untrusted. Returns false where they are damaged.
+ * stream: sizes are set, NULL with a list. */
+bool floe_wavelet_records_open(const floe_interp_entropy *e, const floe_interp_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_interp_stream *stream,
+                               floe_reader *from);
+/* That, and all chunks behind it. */
 bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
                                const floe_wavelet_records_wanted *wanted, floe_reader *from);
 
-/* Where the records that begin at byte `at` of base end. Where the first `have` bytes do not show it, returns more than `have`: so many
- * bytes are needed at least. */
+/* Where the list that begins at byte `at` of base ends, or where its chunks begin; stream as above. Where the first `have` bytes do not
+ * show it, returns more than `have`: so many bytes are needed at least. */
+uint64_t floe_wavelet_records_find(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have,
+                                   floe_interp_stream *stream);
+/* The same, of the end of all chunks. */
 uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have);
 
 #endif

@@ -11,7 +11,7 @@ namespace
 {
 
 enum {
-    FLOE_CONTEXT_OPENED = 66,        /* grids, at most */
+    FLOE_CONTEXT_OPENED = 128,       /* grids, at most */
     SLOTS = 2 * FLOE_CONTEXT_TABLES, /* tables of a grid, at most */
     NEAR_NBYTES = 8192
 };
@@ -53,18 +53,19 @@ FLOE_DEV void floe_context_open(floe_context_opening *s, const uint8_t *src, uin
 FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
 FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
 
-/* Finds where each chunk begins in src, and where the last one ends; moves s->at there. Checks behind the sizes are skipped. By a block. */
-FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
-                                       uint64_t *places)
+/* Moves s->at behind the sizes, checks behind them, and zeros. By one thread. */
+FLOE_DEV void floe_context_skip_sizes(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes)
 {
-    const uint8_t *sizes = s->src + s->at;
+    s->at += (uint64_t)nchunks * (wide ? 4 : 2) + checks_nbytes;
+    for (; s->good && (s->at % 4 || s->at > s->nbytes); s->at++)
+        s->good = s->at < s->nbytes && s->src[s->at] == 0;
+}
+
+/* Finds where each chunk begins in src, from s->at on, and where the last one ends; moves s->at there. By a block, which waits first. */
+FLOE_DEV void floe_context_sum_sizes(floe_context_opening *s, const uint8_t *sizes, uint32_t nchunks, bool wide,
+                                     uint64_t *places)
+{
     const uint64_t most = s->nbytes + 1; /* sums beyond the end are cut to this, so that they do not overflow */
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        s->at += (uint64_t)nchunks * (wide ? 4 : 2) + checks_nbytes;
-        for (; s->good && (s->at % 4 || s->at > s->nbytes); s->at++)
-            s->good = s->at < s->nbytes && s->src[s->at] == 0;
-    }
     __syncthreads();
     uint64_t at = s->at;
     for (uint32_t begin = 0; begin < nchunks && s->good; begin += blockDim.x) {
@@ -85,6 +86,17 @@ FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks
         s->good = s->good && at <= s->nbytes;
     }
     __syncthreads();
+}
+
+/* Both. By a block. */
+FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
+                                       uint64_t *places)
+{
+    const uint8_t *sizes = s->src + s->at;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        floe_context_skip_sizes(s, nchunks, wide, checks_nbytes);
+    floe_context_sum_sizes(s, sizes, nchunks, wide, places);
 }
 
 /* ---- tables: refuses what floe_context_tables_read refuses; by a warp ----------------------------------------------------- */

@@ -21,6 +21,7 @@ typedef struct floe_wavelet_gpu_decode {
     uint8_t *array[2], *records;
     void *turned; /* a copy of what a chunk is decoded to, if some are */
     floe_context_dev_grid *grids;
+    floe_wavelet_dev_run *runs;
     floe_context_dev_tables *tables;
     uint64_t *places, *cursor;
     uint32_t *tickets;

@@ -338,7 +338,7 @@ static void add_part(encoding *e, uint32_t i, bool shares)
 {
     floe_wavelet_dev_part *to = &e->parts[e->nparts++];
     floe_context_dev_grid *grid = &e->coded.grid[e->coded.n];
-    *to = (floe_wavelet_dev_part){.grid = e->coded.n};
+    *to = (floe_wavelet_dev_part){.grid = e->coded.n, .ends = {e->counted.grid[i].nchunks}};
     if (e->counted.list[i]) {
         list_part(e, i, to);
         return;
@@ -347,6 +347,19 @@ static void add_part(encoding *e, uint32_t i, bool shares)
     grid->shares = shares && e->coded.n > 0;
     grid->counts = e->coded.n;
     e->counted_as[e->coded.n++] = i;
+}
+
+/* Of the last part, a step. */
+static void set_runs(encoding *e)
+{
+    const floe_wavelet_plan *plan = &e->p.e.chunk.plan;
+    const uint32_t step = plan->nsteps - e->nparts;
+    floe_wavelet_dev_part *to = &e->parts[e->nparts - 1];
+    for (uint32_t j = 0; j <= step; j++) {
+        const floe_wavelet_run run = floe_wavelet_run_of(plan, step, j);
+        to->ends[run.kept] = (uint32_t)run.end;
+        to->kept = run.kept;
+    }
 }
 
 /* What is left of c->payload behind anchors and literals takes tokens. */
@@ -397,8 +410,10 @@ static floe_status make_parts(encoding *e)
     const floe_wavelet_chunk *chunk = &e->p.e.chunk;
     uint32_t at[FLOE_WAVELET_MARK_SETS];
     FLOE_TRY(count_grids(e, at));
-    for (uint32_t i = 0; chunk->kind == FLOE_INTERP_CODED && i < chunk->plan.nsteps; i++)
+    for (uint32_t i = 0; chunk->kind == FLOE_INTERP_CODED && i < chunk->plan.nsteps; i++) {
         add_part(e, i, true);
+        set_runs(e);
+    }
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         if (chunk->marked[s])
             add_part(e, at[s], false);

@@ -22,7 +22,8 @@ typedef enum look {
     LARGEST,
     SIGNED, /* for logarithms: signs, zeros, magnitudes from small to large */
     ALL_NAN,
-    STRIPES /* rough along the last axis alone */
+    STRIPES, /* rough along the last axis alone */
+    COLUMNS  /* smooth along the slowest axis alone */
 } look;
 
 typedef struct sample {
@@ -93,6 +94,7 @@ static const sample samples[] = {
     {FLOE_F32, STRIPES, 2, {300, 250}, "rel=1e-3", OFTEN},           /* the last axis is frozen */
     {FLOE_F64, STRIPES, 3, {30, 6, 40}, "rel=1e-3", OFTEN},          /* one is too short to be looked along */
     {FLOE_F32, STRIPES, 3, {70, 71, 72}, "rel=1e-3 preset=best", MORE},
+    {FLOE_F32, COLUMNS, 3, {80, 30, 28}, "abs=1e-3", OFTEN}, /* a packet, whose entropy chunks come in several groups */
     {FLOE_F32, LEAST, 1, {2746}, "abs=1e-40 fill=none", OFTEN}, /* steps whose inverse is infinite */
     {FLOE_F32, ROUGH, 3, {40, 58, 57}, "abs=1e-3", OFTEN}, /* an even field: few trials of a small box; many bits */
 };
@@ -116,6 +118,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     case WIDE: return dice < 50 ? 1e30 * v : v;
     case SIGNED: return dice < 3 ? 0 : (dice < 20 ? -1 : 1) * exp(5 * v);
     case ALL_NAN: return NAN;
+    case COLUMNS: return sin((double)(i / 840) * 0.2) * (1 + (double)(i % 840 * 7919 % 101) * 0.01);
     case STRIPES: return v + (double)(i % s->shape[s->rank - 1] * 2654435761 % 97);
     default: return v;
     }

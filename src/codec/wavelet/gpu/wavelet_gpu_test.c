@@ -198,7 +198,7 @@ static void boxes_of_packets(void **unused)
     static const struct {
         uint32_t rank;
         uint64_t extent[FLOE_MAX_RANK];
-    } shapes[] = {{3, {40, 20, 31}}, {3, {33, 18, 150}}, {2, {60, 301}}, {4, {50, 9, 7, 11}}, {3, {24, 90, 40}}};
+    } shapes[] = {{3, {40, 20, 31}}, {3, {33, 18, 150}}, {2, {60, 301}}, {4, {50, 9, 7, 11}}, {3, {80, 30, 28}}};
     uint64_t state = 5;
     (void)unused;
     for (size_t i = 0; i < 2 * HOSTILE_COUNT(shapes); i += (size_t)few_in(2)) {

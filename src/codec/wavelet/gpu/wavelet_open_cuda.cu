@@ -11,13 +11,14 @@ namespace
 {
 
 enum { THREADS = 512 };
-static_assert((int)FLOE_WAVELET_DEV_GRIDS <= (int)FLOE_CONTEXT_OPENED, "what is opened");
+static_assert((int)FLOE_WAVELET_DEV_OPENED <= (int)FLOE_CONTEXT_OPENED, "what is opened");
 
 typedef floe_wavelet_open_job job;
 
 struct opened : floe_context_opening {
-    uint32_t flags, status;
     bool goes_on;
+    uint32_t status, flags[FLOE_CONTEXT_OPENED]; /* flags, sizes_at: of heads */
+    uint64_t sizes_at[FLOE_CONTEXT_OPENED];
 };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
@@ -70,9 +71,10 @@ FLOE_DEV uint64_t get_unary(bit_reader &b, uint64_t most)
     return n;
 }
 
-FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t count, uint32_t nlow)
+FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint64_t nrecords, uint32_t count,
+                         uint32_t nlow)
 {
-    const uint64_t n = 8 * floe_context_nrecords(&g.grid);
+    const uint64_t n = 8 * nrecords;
     const uint32_t largest = g.spec.width == 1 ? INT8_MAX : INT16_MAX;
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++, at++) {
@@ -90,55 +92,58 @@ FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t
     return true;
 }
 
-FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
+FLOE_DEV void read_list(const floe_context_dev_grid &g, uint64_t nrecords, opened *s)
 {
     s->good = s->at + 5 <= s->nbytes;
     const uint32_t count = s->good ? load32(s->src + s->at) : 0, nlow = s->good ? s->src[s->at + 4] : 0;
     bit_reader b = {s->src, s->at + 5, s->nbytes, 0, 0, false};
     if (count > FLOE_WAVELET_DEV_LISTED)
         s->status = FLOE_ERR_LIMIT;
-    s->good = s->good && nlow <= 31 && count <= FLOE_WAVELET_DEV_LISTED && read_codes(b, g, count, nlow);
+    s->good = s->good && nlow <= 31 && count <= FLOE_WAVELET_DEV_LISTED && read_codes(b, g, nrecords, count, nlow);
     s->at = b.at - b.nheld / 8;
 }
 
 /* ---- grids -------------------------------------------------------------------------------------------------------------- */
 
-/* Behind so many grids: the check of a step. */
-FLOE_DEV void skip_check(const job &j, uint32_t ngrids, opened *s)
-{
-    s->at = floe_wavelet_check_end(j.checks && ngrids > 0 && ngrids <= j.nsteps, s->at);
-}
-
 /* One thread: what comes. */
 FLOE_DEV void begin_grid(const job &j, uint32_t i, opened *s)
 {
-    const floe_context_dev_grid &g = j.grids[i];
-    skip_check(j, i, s);
-    s->flags = s->at < s->nbytes ? s->src[s->at] : 0xFF;
+    const uint32_t flags = s->flags[i] = s->at < s->nbytes ? s->src[s->at] : 0xFF;
     s->at++;
-    s->good = s->flags <= FLOE_WAVELET_RECORDS_LIST;
-    if (s->flags == FLOE_WAVELET_RECORDS_LIST)
-        read_list(g, s);
-    if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES))
+    s->good = flags <= FLOE_WAVELET_RECORDS_LIST;
+    if (flags == FLOE_WAVELET_RECORDS_LIST) {
+        read_list(j.grids[i], j.runs[i].nrecords, s);
+        return;
+    }
+    if (s->good && (flags & FLOE_WAVELET_RECORDS_TABLES))
         floe_context_skip_tables(s, i);
+    s->sizes_at[i] = s->at;
+    if (s->good)
+        floe_context_skip_sizes(s, j.runs[i].nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, 0);
 }
 
-/* Returns the tables that grid number i has. */
+/* Returns the tables that the head before the next one has. */
 FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s)
 {
     floe_context_dev_grid &g = j.grids[i];
-    if (threadIdx.x == 0)
+    const floe_wavelet_dev_run run = j.runs[i];
+    const bool begins = run.head == i;
+    if (threadIdx.x == 0 && begins)
         begin_grid(j, i, s);
     __syncthreads();
-    const uint32_t flags = s->flags;
-    tables = flags & FLOE_WAVELET_RECORDS_TABLES ? i : tables;
+    const uint32_t flags = s->flags[run.head];
+    tables = begins && (flags & FLOE_WAVELET_RECORDS_TABLES) ? i : tables;
     if (threadIdx.x == 0) {
-        g.tables = tables;
+        g.tables = begins ? tables : j.grids[run.head].tables;
         g.nchunks = flags == FLOE_WAVELET_RECORDS_LIST ? 0 : g.nchunks;
     }
     __syncthreads();
+    const bool wide = flags & FLOE_WAVELET_RECORDS_WIDE;
     if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
-        floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, 0, j.places + g.first);
+        floe_context_sum_sizes(s, s->src + s->sizes_at[run.head] + (uint64_t)run.first * (wide ? 4 : 2), g.nchunks,
+                               wide, j.places + g.first);
+    if (threadIdx.x == 0)
+        s->at = floe_wavelet_check_end(run.checked, s->at);
     return tables;
 }
 
@@ -160,7 +165,6 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
     good = good && floe_context_read_grids(&s, j.grids, j.ngrids, j.tables);
     if (threadIdx.x || !s.goes_on)
         return;
-    skip_check(j, j.ngrids, &s);
     *j.cursor = s.at;
     if (!good || s.at > s.nbytes)
         *j.status = s.status;

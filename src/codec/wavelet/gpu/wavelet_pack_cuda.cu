@@ -15,7 +15,7 @@ FLOE_DEV void end_part(placing &p, uint64_t *checked)
     *checked = at + 1;
 }
 
-/* Records of a grid: its chunks, or a list. */
+/* Records of a grid: a list, or what stands before its chunks. Places of these are as if they followed. */
 FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
 {
     if (part.list_head) {
@@ -25,13 +25,42 @@ FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
     }
     const floe_context_job &c = p.j.context;
     const run_of_chunks r = find_run(p.j, c.grids[part.grid].first, c.grids[part.grid].nchunks);
-    if (writes_places())
+    if (writes_places()) {
+        part.nwords = r.nwords;
         part.head[0] = (uint8_t)((r.wide ? FLOE_WAVELET_RECORDS_WIDE : 0) |
                                  (c.bytes[part.grid].nbytes ? FLOE_WAVELET_RECORDS_TABLES : 0));
+    }
     place_piece(p, part.head, 1);
     place_tables(p, part.grid);
     place_sizes(p, r, NULL, 0);
-    place_chunks(p, part.grid, part.grid + 1, r);
+    if (writes_places())
+        p.j.chunks_at[part.grid] = p.at;
+}
+
+/* Its chunks number `first` to end - 1, by all threads. */
+FLOE_DEV void place_run(placing &p, const floe_wavelet_dev_part &part, uint32_t first, uint32_t end)
+{
+    const floe_context_dev_grid &g = p.j.context.grids[part.grid];
+    uint64_t *places = p.j.places + g.first;
+    if (part.list_head || first == end)
+        return;
+    __syncthreads(); /* what was written of the part is there */
+    const uint64_t begin = places[first], n = (end < g.nchunks ? places[end] : part.nwords) - begin,
+                   at = (p.at - p.j.chunks_at[part.grid]) / 4;
+    __syncthreads();
+    for (uint32_t i = first + threadIdx.x; i < end; i += PLACERS)
+        places[i] += at - begin;
+    p.at += 4 * n;
+}
+
+/* Part number `group`, and, if it is a step, what its group has of steps before. */
+FLOE_DEV void place_group(placing &p, const floe_wavelet_pack_job &j, uint32_t group)
+{
+    const uint32_t kept = j.parts[group].kept;
+    for (uint32_t i = 0; i < group && group < j.nsteps; i++)
+        place_run(p, j.parts[i], j.parts[i].ends[j.parts[group - 1].kept], j.parts[i].ends[kept]);
+    place_part(p, j.parts[group]);
+    place_run(p, j.parts[group], 0, j.parts[group].ends[kept]);
 }
 
 __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_constant__ floe_wavelet_pack_job j)
@@ -48,7 +77,7 @@ __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_con
         if (j.coded)
             end_part(p, &checked);
         for (uint32_t i = 0; i < j.nparts; i++) {
-            place_part(p, j.parts[i]);
+            place_group(p, j, i);
             if (i < j.nsteps)
                 end_part(p, &checked);
         }
