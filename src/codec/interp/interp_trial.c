@@ -126,12 +126,15 @@ static void add_counts(encoder *e)
 static floe_context_tally tally_of(const floe_context_spec *spec, const uint32_t *counts)
 {
     floe_context_tally t = {.entropy = floe_context_entropy(spec, counts), .raw = floe_context_raw_bits(counts)};
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++) {
-        const uint32_t s = i < FLOE_CONTEXT_VALUES_AT ? 0 : (i - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE;
+    const uint32_t *values = counts + FLOE_CONTEXT_VALUES_AT;
+    for (uint32_t i = 0; i < floe_context_masks(spec) * FLOE_CONTEXT_MASK_SYMBOLS; i++)
         t.used += counts[i] != 0;
-        t.large += s >= FLOE_CONTEXT_LARGE_SYMBOL ? counts[i] : 0;
-        t.longest += s >= FLOE_CONTEXT_LONGEST_SYMBOL ? counts[i] : 0;
-        t.ncodes += i >= FLOE_CONTEXT_VALUES_AT ? counts[i] : 0;
+    for (uint32_t i = 0; i < floe_context_values(spec) * FLOE_CONTEXT_STRIDE; i++) {
+        const uint32_t s = i % FLOE_CONTEXT_STRIDE;
+        t.used += values[i] != 0;
+        t.large += s >= FLOE_CONTEXT_LARGE_SYMBOL ? values[i] : 0;
+        t.longest += s >= FLOE_CONTEXT_LONGEST_SYMBOL ? values[i] : 0;
+        t.ncodes += values[i];
     }
     return t;
 }

@@ -158,7 +158,7 @@ FLOE_HD uint64_t floe_ans_entropy(const uint32_t *count, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         total += count[i];
     const uint64_t log_total = total ? floe_ans_log2(total) : 0;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && total; i++)
         bits += count[i] ? count[i] * (log_total - floe_ans_log2(count[i])) : 0;
     return bits;
 }
