@@ -102,7 +102,7 @@ void floe_emulated_launch(dim3 grid, dim3 block, size_t shared_nbytes, cudaStrea
                           void (*body)(const void *args), const void *args, size_t nbytes)
 {
     struct alignas(16) copied {
-        unsigned char bytes[4096 + 64];
+        unsigned char bytes[32764 + 64];
     } all;
     lock locked;
     if (no_device())
@@ -110,7 +110,7 @@ void floe_emulated_launch(dim3 grid, dim3 block, size_t shared_nbytes, cudaStrea
     if (is_to_fail())
         return (void)done(cudaErrorInvalidConfiguration);
     if (nbytes > sizeof all.bytes)
-        floe_emulated_die("a kernel's arguments are larger than 4 KiB");
+        floe_emulated_die("a kernel's arguments are larger than 32764 bytes");
     if (!is_grid(grid) || !is_block(block))
         return (void)done(cudaErrorInvalidConfiguration);
     if (shared_nbytes > shared_allowed(kernel))

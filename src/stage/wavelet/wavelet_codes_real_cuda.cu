@@ -16,7 +16,9 @@ enum {
     AT_ONCE = FLOE_REAL_BITS == 32 ? 3 : 2, /* of these, at least */
     EACH = 4,                               /* cells of a thread, whose details are loaded together */
     STEPS = 8,                              /* of a launch, at most */
-    TABLE = 256,                            /* quantization steps of a launch, at most: of each band and class */
+    /* The same where points are in their places: steps of several small arrays. Kernels of CUDA 12.1 take parameters of 32764 bytes */
+    TRIALS_STEPS = CUDART_VERSION >= 12010 ? 48 : STEPS,
+    STEP_TABLE = 32, /* quantization steps of a step, about: of each band and class */
     FEW = 4 /* classes that steps along up to two axes have: for them kernels with shorter loops are compiled */
 };
 
@@ -45,21 +47,21 @@ struct step_codes {
 };
 
 /* A launch. */
-struct coding {
+template <bool IN_PLACE> struct coding {
+    static constexpr uint32_t MOST = IN_PLACE ? TRIALS_STEPS : STEPS, TABLE = MOST * STEP_TABLE;
     const uint32_t *status;
     uint32_t nsteps, axis, nclasses; /* axis: of bands; nclasses: the most of any step */
-    bool in_place;
-    step_codes step[STEPS];
+    step_codes step[MOST];
     double table[TABLE];
 };
-static_assert(sizeof(coding) <= 4096, "parameters of a kernel");
+static_assert(sizeof(coding<false>) <= 4096 && sizeof(coding<true>) <= 32764, "parameters of a kernel");
 
 /* What a thread does of a step: tasks first, first + apart, .. */
 struct share {
     uint32_t step, first, apart;
 };
 
-FLOE_DEV share share_of(const coding &k)
+template <class CODING> FLOE_DEV share share_of(const CODING &k)
 {
     uint32_t i = 0;
     while (i + 1 < k.nsteps && blockIdx.x >= k.step[i + 1].block)
@@ -75,7 +77,7 @@ struct factors {
 };
 
 /* By a block. */
-FLOE_DEV void load_factors(const coding &k, const step_codes &s, factors &f)
+template <class CODING> FLOE_DEV void load_factors(const CODING &k, const step_codes &s, factors &f)
 {
     const uint32_t i = threadIdx.x, class_ = i % FLOE_INTERP_CLASSES;
     if (i < s.nbands * FLOE_INTERP_CLASSES && class_ > 0 && class_ < s.nclasses) {
@@ -94,7 +96,7 @@ struct task {
         without_last; /* classes with a detail, of cells that have details along the last axis and others */
 };
 
-FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
+template <bool IN_PLACE> FLOE_DEV task task_of(const coding<IN_PLACE> &k, const step_codes &s, uint32_t number)
 {
     task t = {};
     uint32_t row = number, has = 0;
@@ -137,7 +139,7 @@ FLOE_DEV task task_of(const coding &k, const step_codes &s, uint32_t number)
     for (uint32_t b = 1; b < s.nbands; b++)
         band = p >= s.begin[b] ? b : band;
     t.table = band * FLOE_INTERP_CLASSES;
-    if (k.in_place)
+    if (IN_PLACE)
         t.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, s.nbands, s.begin[band]) - p) * stride;
     return t;
 }
@@ -168,8 +170,8 @@ template <uint32_t CLASSES> FLOE_DEV void load_details(const step_codes &s, cons
 }
 
 /* Calls what(task, e, cell, details) for each cell that has a record. */
-template <uint32_t CLASSES, class WHAT>
-FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine, WHAT what)
+template <uint32_t CLASSES, class CODING, class WHAT>
+FLOE_DEV void each_cell(const CODING &k, const step_codes &s, const share &mine, WHAT what)
 {
     for (uint32_t i = mine.first; i < s.ntasks; i += mine.apart) {
         const task t = task_of(k, s, i);
@@ -194,7 +196,7 @@ FLOE_DEV void each_cell(const coding &k, const step_codes &s, const share &mine,
  * divided. */
 template <uint32_t CLASSES>
 __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1)
-    wavelet_largest_kernel(const __grid_constant__ coding k)
+    wavelet_largest_kernel(const __grid_constant__ coding<false> k)
 {
     if (*k.status != FLOE_OK)
         return;
@@ -302,8 +304,8 @@ FLOE_DEV void encode_cell(const step_codes &s, const factors &f, const task &t, 
     store_codes(s.records + (uint64_t)index_of(s, t, e) * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
 }
 
-template <uint32_t WIDTH, uint32_t CLASSES>
-FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
+template <uint32_t WIDTH, uint32_t CLASSES, class CODING>
+FLOE_DEV void encode_cells(const CODING &k, const step_codes &s, const share &mine, const factors &f)
 {
     coded all = {};
     each_cell<CLASSES>(k, s, mine, [&](const task &t, uint32_t e, const cell &c, const floe_real(&w)[CLASSES]) {
@@ -323,8 +325,8 @@ FLOE_DEV floe_real decode_value(const uint64_t (&codes)[2], uint32_t class_,
     return m == 0 ? 0 : FLOE_R(floe_wavelet_decode)(code, m == 1 ? shift[0] : m == 2 ? shift[1] : shift[2], step);
 }
 
-template <uint32_t WIDTH, uint32_t CLASSES>
-FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
+template <uint32_t WIDTH, uint32_t CLASSES, class CODING>
+FLOE_DEV void decode_cells(const CODING &k, const step_codes &s, const share &mine, const factors &f)
 {
     floe_real shift[FLOE_WAVELET_SHIFTS];
 #pragma unroll
@@ -355,9 +357,9 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
     }
 }
 
-template <bool ENCODE, uint32_t CLASSES>
+template <bool ENCODE, uint32_t CLASSES, bool IN_PLACE>
 __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1)
-    wavelet_codes_kernel(const __grid_constant__ coding k)
+    wavelet_codes_kernel(const __grid_constant__ coding<IN_PLACE> k)
 {
     __shared__ factors f;
     if (*k.status != FLOE_OK)
@@ -425,7 +427,8 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
 }
 
 /* A launch of as many steps as it has room for. Returns how many they are. */
-uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding &k, uint32_t *nblocks)
+template <class CODING>
+uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, CODING &k, uint32_t *nblocks)
 {
     const uint64_t most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;
     uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, table = 0;
@@ -433,9 +436,8 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
         stride[a] = stride[a + 1] * (uint32_t)c->shape[a + 1];
     k.status = c->status;
     k.axis = c->axis;
-    k.in_place = c->in_place;
     *nblocks = 0;
-    for (; k.nsteps < n && k.nsteps < STEPS && table + c->nbands * FLOE_INTERP_CLASSES <= TABLE; k.nsteps++, c++) {
+    for (; k.nsteps < n && k.nsteps < k.MOST && table + c->nbands * FLOE_INTERP_CLASSES <= k.TABLE; k.nsteps++, c++) {
         step_codes &s = k.step[k.nsteps] = step_of(*c, stride, all);
         k.nclasses = s.nclasses > k.nclasses ? s.nclasses : k.nclasses;
         s.table = table;
@@ -447,15 +449,25 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
     return k.nsteps;
 }
 
-using kernel = void(const coding);
-int launch(kernel *few, kernel *many, const floe_wavelet_dev_codes *c, uint32_t n, bool all, void *stream)
+template <class CODING>
+int launch(void few(const CODING), void many(const CODING), const floe_wavelet_dev_codes *c, uint32_t n, bool all,
+           void *stream)
 {
     for (uint32_t done = 0, nblocks; done < n;) {
-        coding k = {};
+        CODING k = {};
         done += coding_of(c + done, n - done, all, k, &nblocks);
         FLOE_LAUNCH((k.nclasses > FEW ? many : few), nblocks, THREADS, 0, (cudaStream_t)stream, k);
     }
     return (int)cudaGetLastError();
+}
+
+template <bool ENCODE> int launch_codes(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
+{
+    if (n && c->in_place)
+        return launch(wavelet_codes_kernel<ENCODE, FEW, true>, wavelet_codes_kernel<ENCODE, FLOE_INTERP_CLASSES, true>,
+                      c, n, ENCODE, stream);
+    return launch(wavelet_codes_kernel<ENCODE, FEW, false>, wavelet_codes_kernel<ENCODE, FLOE_INTERP_CLASSES, false>, c,
+                  n, ENCODE, stream);
 }
 
 } // namespace
@@ -467,11 +479,10 @@ int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, uint32_t n, vo
 
 int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_codes_kernel<true, FEW>, wavelet_codes_kernel<true, FLOE_INTERP_CLASSES>, c, n, true, stream);
+    return launch_codes<true>(c, n, stream);
 }
 
 int FLOE_R(floe_wavelet_decode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_codes_kernel<false, FEW>, wavelet_codes_kernel<false, FLOE_INTERP_CLASSES>, c, n, false,
-                  stream);
+    return launch_codes<false>(c, n, stream);
 }

@@ -80,7 +80,8 @@ FLOE_HD uint64_t floe_wavelet_dev_packet_place(uint64_t p, uint32_t band, uint32
     return band ? (2 * (p - begin) + 1) << (nbands - 1 - band) : p << (nbands - 1);
 }
 
-/* Details of a step, in the buffer that has them <-> its records. All steps of a call have the shape, axis, in_place and status of the first. */
+/* Details of a step, in the buffer that has them <-> its records. All steps of a call have the shape, axis, in_place and status of the first.
+ * floe_wavelet_largest_* take none in place. */
 typedef struct floe_wavelet_dev_codes {
     void *array;
     bool in_place; /* points are in their places; depth: of the step's fine lattice */

@@ -103,7 +103,7 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
         double largest;
         unsigned long long cuts;
         floe_wavelet_means means;
-    } out = {.largest = floe_wavelet_largest(b, i)}, got, *dev;
+    } out = {.largest = in_place ? 0 : floe_wavelet_largest(b, i)}, got, *dev;
     uint8_t *records = calloc(1, nbytes), *from = malloc(nbytes);
     memcpy(c.shape, s->shape, sizeof c.shape);
     CU(cudaMalloc((void **)&dev, sizeof *dev));
@@ -127,7 +127,8 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
         const int32_t code = k->step.width == 1 ? (int8_t)records[n] : ((const int16_t *)(const void *)records)[n];
         out.cuts += abs(code) == (k->step.width == 1 ? INT8_MAX : INT16_MAX);
     }
-    codes(s, &c, 0);
+    if (!in_place)
+        codes(s, &c, 0);
     c.largest = &dev->cuts;
     codes(s, &c, 1);
     CU(cudaDeviceSynchronize());
