@@ -113,10 +113,12 @@ typedef struct floe_wavelet_trial {
     uint64_t codes,
         bits; /* bits of codes and anchors; bits of all; UINT64_MAX: it has not been tried, or cannot be coded */
 } floe_wavelet_trial;
-/* The tuner's steps, on either machine: begin takes a part of the field, try fills codes and bits of n trials. */
+/* The tuner's steps, on either machine: begin takes a part of the field, try fills codes and bits of n trials. settle, unless it is NULL:
+ * whatever is chosen in the end will have the transform of s. */
 typedef struct floe_wavelet_trials {
     void (*begin)(void *user, bool large);
     void (*try)(void *user, floe_wavelet_trial *trials, uint32_t n);
+    void (*settle)(void *user, const floe_wavelet_structure *s);
     void *user;
 } floe_wavelet_trials;
 void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);

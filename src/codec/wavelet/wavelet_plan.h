@@ -26,6 +26,10 @@ typedef struct floe_wavelet_structure {
     uint32_t theta;             /* in tenths */
     int32_t coarse;             /* in eighths: steps are bound * 2^coarse / norm^theta */
 } floe_wavelet_structure;
+static inline bool floe_wavelet_is_same_transform(const floe_wavelet_structure *a, const floe_wavelet_structure *b)
+{
+    return a->bank == b->bank && a->one_sided == b->one_sided && a->frozen == b->frozen && a->packet == b->packet;
+}
 
 typedef struct floe_wavelet_coding {
     floe_interp_step step; /* its lattices and width of codes; step.coarse holds the means */

@@ -380,6 +380,16 @@ static void add_theta(tuner *t, const floe_wavelet_structure *of)
     add(t, &s, true);
 }
 
+/* If all that is tried from now on has the transform of the best one. */
+static void settle(const tuner *t)
+{
+    bool same = t->n > 0 && t->trials->settle && !is_best(t->e);
+    for (uint32_t i = 0; i < t->n; i++)
+        same = same && floe_wavelet_is_same_transform(&t->round[i].structure, &t->best.structure);
+    if (same)
+        t->trials->settle(t->trials->user, &t->best.structure);
+}
+
 /* What it begins with, and what the slowest axis and rough ones require. Returns whether codes have so many bits that a small box will do. */
 static bool tune_begin(tuner *t)
 {
@@ -424,6 +434,7 @@ static void tune_rest(tuner *t)
         const uint32_t theta = next.theta;
         if (more && !mean)
             add_theta(t, &next);
+        settle(t);
         try_round(t);
         again = keep_better(t) && t->best.structure.theta < theta && !t->e->even;
         next = t->best.structure;
@@ -515,6 +526,6 @@ static void begin(void *user, bool large)
 void floe_wavelet_tune(encoder *e, encoder *trial)
 {
     trying y = {e, trial, {0}};
-    const floe_wavelet_trials trials = {begin, try_structures, &y};
+    const floe_wavelet_trials trials = {begin, try_structures, NULL, &y};
     floe_wavelet_search(e, &trials);
 }

@@ -131,6 +131,7 @@ floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const 
 
 typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
+    const struct floe_cuda *cuda;
     void *stream;
     uint32_t *status;
     floe_error *err;
@@ -158,6 +159,7 @@ typedef struct floe_wavelet_gpu_part {
     bool trial;        /* its kinds are read alone */
     bool in_place;     /* its points are in their places: from[0], array[0] */
     bool loaded;       /* array[0] has the values, less center */
+    bool lifted;       /* the steps of e.chunk.plan are done */
     const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
     uint32_t at[FLOE_WAVELET_STEPS + 1]; /* buffer that has each step's details; then anchors */
     uint32_t *anchors;                   /* their bits; NULL: nobody needs them */
@@ -181,6 +183,8 @@ floe_status floe_wavelet_gpu_look(void *part, const floe_look *look, uint64_t *b
 /* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
 floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
+/* The passes of _forward, if that is to be called with such a plan. */
+floe_status floe_wavelet_gpu_array_lift(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
 /* Passes of arrays whose points are in their places: those of a part's plan. */
@@ -222,7 +226,7 @@ floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_
                                    floe_wavelet_gpu_results *found);
 floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
 
-/* Chooses e.structure of a chunk whose array is loaded. */
+/* Chooses e.structure of a chunk whose array is loaded. Its passes may be done by then. */
 floe_status floe_wavelet_gpu_tune(floe_wavelet_gpu_part *p);
 
 #endif

@@ -536,7 +536,8 @@ static floe_status encode_chunk(encoding *e)
 
 static work work_of(const floe_codec_encode *call, void *stream, floe_error *err)
 {
-    return (work){.c = (const void *)call->own.bytes, .stream = stream, .status = call->status, .err = err};
+    return (work){
+        .c = (const void *)call->own.bytes, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
 }
 
 floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)

@@ -181,6 +181,12 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     return FLOE_OK;
 }
 
+floe_status floe_wavelet_gpu_array_lift(part *p)
+{
+    p->lifted = true;
+    return lift_steps(p, p->e.chunk.plan.nsteps);
+}
+
 /* How often each axis is halved by steps before step i. */
 static void depths_of(const floe_wavelet_plan *plan, uint32_t i, uint8_t depth[FLOE_INTERP_RANK])
 {
@@ -261,7 +267,9 @@ floe_status floe_wavelet_gpu_array_forward(part *p)
     const uint32_t nsteps = plan->nsteps;
     bool fit = true;
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
-    FLOE_TRY(lift_steps(p, nsteps));
+    if (!p->lifted)
+        FLOE_TRY(floe_wavelet_gpu_array_lift(p));
+    p->lifted = false;
     FLOE_TRY(find_largest(p, largest, sizeof largest));
     for (uint32_t i = 0; i < nsteps; i++)
         fit = fit && floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST;

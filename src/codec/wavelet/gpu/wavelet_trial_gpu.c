@@ -30,6 +30,8 @@ typedef struct trying {
     uint32_t begins[FLOE_WAVELET_DEV_JOBS]; /* of this round: number of what is transformed */
     floe_wavelet_gpu_round round;
     grids counted;
+    work beside; /* settled: what calls are put on from then on, beside the passes of the chunk */
+    bool settled;
     floe_status status; /* the first that failed */
 } trying;
 
@@ -40,16 +42,12 @@ static uint8_t *array_of(const trying *y, uint64_t number)
 
 /* ---- transforms -------------------------------------------------------------------------------------------------------- */
 
-static bool is_same_transform(const floe_wavelet_structure *a, const floe_wavelet_structure *b)
-{
-    return a->bank == b->bank && a->one_sided == b->one_sided && a->frozen == b->frozen && a->packet == b->packet;
-}
-
 /* Number of what begins with s; behind the last one, if there is nothing. */
 static uint32_t find_transformed(const trying *y, const floe_wavelet_structure *s)
 {
     uint32_t i = 0;
-    while (i <= y->room->n && !(y->transformed[i].there && is_same_transform(&y->transformed[i].structure, s)))
+    while (i <= y->room->n &&
+           !(y->transformed[i].there && floe_wavelet_is_same_transform(&y->transformed[i].structure, s)))
         i++;
     return i;
 }
@@ -186,6 +184,8 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
         add_grids(y, t[k].all);
     }
     FLOE_TRY(floe_wavelet_gpu_round_do(&y->trial, r));
+    if (y->settled && !y->of->lifted) /* the host has time for it now */
+        FLOE_TRY(floe_wavelet_gpu_array_lift(y->of));
     FLOE_TRY(floe_wavelet_gpu_count(w, &y->counted, n, &found));
     return take_bits(y, t, n, &found);
 }
@@ -234,16 +234,31 @@ static void begin(void *user, bool large)
         y->status = copy_box(y->of, &y->trial);
 }
 
+/* The last rounds are small: passes of the chunk run beside them. */
+static void settle(void *user, const floe_wavelet_structure *s)
+{
+    trying *y = user;
+    const work *w = y->of->w;
+    if (y->settled || y->status != FLOE_OK)
+        return;
+    y->settled = true;
+    y->beside = *w;
+    y->beside.stream = w->cuda->side;
+    y->call = y->trial.w = &y->beside;
+    y->status = floe_cuda_fork(w->cuda, w->stream, w->err);
+    floe_wavelet_plan_make(&y->of->e, s);
+}
+
 floe_status floe_wavelet_gpu_tune(part *p)
 {
     trying y = {.call = p->w, .of = p, .trial = {.w = p->w, .trial = true, .first = p->w->c->box}};
-    const floe_wavelet_trials trials = {begin, try_structures, &y};
+    const floe_wavelet_trials trials = {begin, try_structures, settle, &y};
     floe_wavelet_encoder *trial = &y.trial.e;
     floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, p->e.chunk.plan.shape, 0);
     trial->marks[FLOE_WAVELET_VALUE_KINDS] = p->w->c->holes;
     trial->has_kinds = p->e.has_kinds;
     floe_wavelet_search(&p->e, &trials);
-    return y.status;
+    return y.settled ? floe_cuda_join(p->w->cuda, p->w->stream, y.status, p->w->err) : y.status;
 }
 
 #endif
