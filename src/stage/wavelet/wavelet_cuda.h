@@ -32,6 +32,7 @@ typedef struct floe_wavelet_dev_lift {
     bool inverse;
     const void *first; /* forward: the first pass reads this, less center; NULL: it reads the buffer */
     double center;
+    uint64_t apart; /* along an axis but the last, reals from a mean to its detail; 0: details lie behind the means */
     const floe_interp_box *wanted; /* inverse: the points that must be right, of those before the pass; NULL: all */
     const uint32_t *status;
 } floe_wavelet_dev_lift;

@@ -48,6 +48,7 @@ struct pass {
     floe_real *to, center; /* center: what a forward pass subtracts */
     const uint32_t *status;
     line march, row; /* row: along the last axis, where each lane has a pair */
+    uint64_t apart;  /* from a mean of the march to its detail */
     uint32_t nothers, extent[3],
         stride[3];                       /* the other axes, slowest first: there is a march for each of their points */
     uint32_t nstrips, strip, last_strip; /* a row is cut into strips: how many are done, from number `strip` on */
@@ -285,13 +286,12 @@ struct alignas(2 * sizeof(floe_real)) side_by_side {
 };
 
 /* Reads what a thread has of a row: one point, or a pair. APART: the pair is a mean and a detail; else its points lie side by side. */
-template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint32_t row, floe_real (&v)[1])
+template <bool APART> FLOE_DEV void read_row(const pass &, const lanes &, const floe_real *at, floe_real (&v)[1])
 {
-    v[0] = l.from[(uint64_t)row * p.march.step];
+    v[0] = *at;
 }
-template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint32_t row, floe_real (&v)[2])
+template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, const floe_real *at, floe_real (&v)[2])
 {
-    const floe_real *at = l.from + (uint64_t)row * p.march.step;
     if (!APART && p.paired) {
         const side_by_side both = *(const side_by_side *)at;
         v[0] = both.v[0];
@@ -302,13 +302,12 @@ template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint
     }
 }
 
-template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[1])
+template <bool APART> FLOE_DEV void write_row(const pass &, const lanes &, floe_real *at, const floe_real (&v)[1])
 {
-    l.to[(uint64_t)row * p.march.step] = v[0];
+    *at = v[0];
 }
-template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[2])
+template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, floe_real *at, const floe_real (&v)[2])
 {
-    floe_real *at = l.to + (uint64_t)row * p.march.step;
     if (!APART && p.paired) {
         if (l.own[0])
             *(side_by_side *)at = {{v[0], v[1]}};
@@ -340,9 +339,10 @@ FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (
         int32_t row = 2 * pair + odd;
         if (END && (pair < 0 || pair >= (int32_t)p.march.count[1]))
             row = M::LIFTS ? (int32_t)floe_wavelet_reflect(row, p.march.n) : min(row, (int32_t)p.march.n - 1);
-        if (M::LIFTS && M::W::INVERSE)
-            row = row / 2 + odd * (int32_t)p.march.count[0];
-        read_row<M::W::INVERSE>(p, l, (uint32_t)row, v[odd]);
+        const bool apart = M::LIFTS && M::W::INVERSE;
+        read_row<M::W::INVERSE>(
+            p, l, l.from + (uint64_t)(uint32_t)(apart ? row / 2 : row) * p.march.step + (apart && odd ? p.apart : 0),
+            v[odd]);
     }
 }
 
@@ -377,9 +377,10 @@ template <class M, bool END> FLOE_DEV void do_pair(const pass &p, const lanes &l
     const int32_t to = pair - M::LAG;
 #pragma unroll
     for (int odd = 0; odd < 2; odd++) {
-        const int32_t row = M::LIFTS && !W::INVERSE ? to + odd * (int32_t)p.march.count[0] : 2 * to + odd;
+        const bool apart = M::LIFTS && !W::INVERSE;
+        const uint32_t row = (uint32_t)(apart ? to : 2 * to + odd);
         if (to >= first && (!END || to < (int32_t)p.march.count[odd]))
-            write_row<!W::INVERSE>(p, l, (uint32_t)row, v[odd]);
+            write_row<!W::INVERSE>(p, l, l.to + (uint64_t)row * p.march.step + (apart && odd ? p.apart : 0), v[odd]);
     }
 }
 
@@ -477,6 +478,7 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at, const floe
     p.center = l.first ? (floe_real)l.center : 0;
     p.status = l.status;
     p.march = line_of(l, march, stride);
+    p.apart = l.apart ? l.apart : (uint64_t)p.march.count[0] * p.march.step;
     if (along.row < FLOE_INTERP_RANK)
         p.row = line_of(l, along.row, stride);
     p.begin = (uint32_t)box.lo[march] / 2;

@@ -40,7 +40,7 @@ floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uin
 /* Anchors of a plan, from one array to another. */
 floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan, void *array, void *to, bool narrow);
 
-/* An array that two buffers hold in turns. */
+/* An array that two buffers hold in turns; array[1] lies behind array[0], in the same memory. */
 typedef struct floe_wavelet_gpu_turns {
     const floe_wavelet_plan *plan;
     uint8_t *array[2];
@@ -51,13 +51,13 @@ typedef struct floe_wavelet_gpu_turns {
     uint32_t at;                   /* the buffer that has it */
     const void *first;             /* as in floe_wavelet_dev_lift: of the next pass */
     const floe_interp_box *wanted; /* as in floe_wavelet_dev_lift */
+    uint64_t apart;                /* as in floe_wavelet_dev_lift */
 } floe_wavelet_gpu_turns;
 floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse);
-/* Planes lo .. hi across the packet's axis, as far as they are wanted, go to the other buffer: what a pass leaves in the one while the rest is
- * in the other. */
-floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi);
-/* All passes of the packet but the first `kept`. */
-floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kept);
+/* Does the packet, whose result is in array[1]; there the steps find it. The array is `first`, or in array[0]. */
+floe_status floe_wavelet_gpu_lift_packet(floe_wavelet_gpu_turns *t);
+/* Undoes all its passes but the first `kept`. *array: where what comes of it begins, whether there is a packet or not. */
+floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint8_t **array);
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
@@ -161,6 +161,7 @@ typedef struct floe_wavelet_gpu_part {
     bool loaded;       /* array[0] has the values, less center */
     bool lifted;       /* the steps of e.chunk.plan are done */
     const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
+    uint8_t *back;     /* where the array was put back; NULL: it has not been */
     uint32_t at[FLOE_WAVELET_STEPS + 1]; /* buffer that has each step's details; then anchors */
     uint32_t *anchors;                   /* their bits; NULL: nobody needs them */
     uint32_t ncoded;                     /* steps that forward has coded: the finest, or none */

@@ -27,7 +27,8 @@ typedef struct decoding {
     bool boxed; /* less than all is wanted: before each step these points, which need these of its cells */
     floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], cells[FLOE_WAVELET_STEPS];
     floe_wavelet_level level;
-    uint32_t size, at; /* at: the buffer that has the array */
+    uint32_t size, at; /* at: the buffer that has anchors */
+    uint8_t *array;
     bool narrow;
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* NULL: none are marked */
 } decoding;
@@ -242,7 +243,7 @@ floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan,
 /* They are at *at of the payload, which moves behind them. */
 static floe_status unpack_anchors(const decoding *d, uint64_t *at)
 {
-    floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(&d->chunk.plan, NULL, d->c->array[0], d->narrow);
+    floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(&d->chunk.plan, NULL, d->c->array[d->at], d->narrow);
     job.src = d->k->src + *at;
     job.nbits = d->chunk.anchors.nbits;
     job.least = d->chunk.anchors.least;
@@ -262,6 +263,7 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
     l.inverse = inverse;
     l.first = t->first;
     l.wanted = t->wanted;
+    l.apart = t->apart;
     l.center = t->plan->center;
     l.status = t->status;
     t->first = NULL;
@@ -269,34 +271,67 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi)
+/* Where k passes of a packet of n leave their means. Their details, and all means in the end, lie in array[1], each in its place. So a pass
+ * has three places, none of which is another's, or has details of passes before it: the whole array lies across both buffers. */
+static uint8_t *packet_place(const floe_wavelet_gpu_turns *t, uint32_t k, uint32_t n)
 {
-    const uint64_t *shape = t->plan->shape;
-    const uint32_t axis = floe_interp_slowest(shape);
-    const uint64_t plane = floe_interp_points(shape) / shape[axis] * t->size, row = plane / shape[axis + 1];
-    const bool all = !t->wanted || plane > INT32_MAX; /* longer ones than CUDA copies parts of */
-    const uint64_t first = all ? 0 : t->wanted->lo[axis + 1], end = all ? shape[axis + 1] : t->wanted->hi[axis + 1],
-                   at = lo * plane + first * row;
-    if (all)
-        FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[!from] + at, t->array[from] + at, (hi - lo) * plane,
+    const uint64_t *shape = t->plan->shape, planes = shape[floe_interp_slowest(shape)];
+    const uint64_t nbytes = floe_interp_points(shape) / planes * t->size;
+    if (k == n)
+        return t->array[n > 0];
+    return t->array[0] + (n > 1 && k % 2 == 0 ? (planes + 1) / 2 * nbytes : 0);
+}
+
+static uint32_t count_passes(const floe_wavelet_plan *plan)
+{
+    floe_interp_step s;
+    uint32_t n = 0;
+    while (floe_wavelet_packet_step(plan, n, &s))
+        n++;
+    return n;
+}
+
+static floe_status lift_pass(const floe_wavelet_gpu_turns *t, uint32_t k, uint32_t n, bool inverse)
+{
+    const uint32_t axis = floe_interp_slowest(t->plan->shape);
+    uint8_t *whole = packet_place(t, k, n), *means = packet_place(t, k + 1, n);
+    floe_wavelet_gpu_turns pass = *t;
+    floe_interp_step s;
+    floe_wavelet_packet_step(t->plan, k, &s);
+    pass.at = 0;
+    pass.array[inverse] = whole;
+    pass.array[!inverse] = means;
+    pass.apart =
+        (uint64_t)(t->array[1] - means) / t->size + s.coarse[axis] * (floe_interp_points(s.fine) / s.fine[axis]);
+    return floe_wavelet_gpu_lift(&pass, &s, inverse);
+}
+
+floe_status floe_wavelet_gpu_lift_packet(floe_wavelet_gpu_turns *t)
+{
+    const uint32_t n = count_passes(t->plan);
+    uint32_t k = 0;
+    floe_interp_step s;
+    if (n > 1 && !t->first) { /* the array lies where the means are to be */
+        floe_wavelet_packet_step(t->plan, k++, &s);
+        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, false));
+        FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[0], t->array[1], floe_interp_points(s.coarse) * t->size,
                                           cudaMemcpyDeviceToDevice, t->stream));
-    else
-        FLOE_CUDA(t->err, cudaMemcpy2DAsync(t->array[!from] + at, plane, t->array[from] + at, plane,
-                                            (end - first) * row, hi - lo, cudaMemcpyDeviceToDevice, t->stream));
+    }
+    for (; k < n; k++) {
+        FLOE_TRY(lift_pass(t, k, n, false));
+        t->first = NULL;
+    }
+    t->at = n > 0;
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_undo_packet(floe_wavelet_gpu_turns *t, uint32_t kept)
+floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint8_t **array)
 {
-    const uint32_t axis = floe_interp_slowest(t->plan->shape), base = t->at;
-    floe_interp_step s;
-    for (uint32_t k = t->plan->packet; k-- > kept;) {
-        if (!floe_wavelet_packet_step(t->plan, k, &s))
-            continue;
-        if (t->at != base) /* details are where steps left them */
-            FLOE_TRY(floe_wavelet_gpu_move_planes(t, base, s.coarse[axis], s.fine[axis]));
-        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, true));
-    }
+    const uint32_t n = count_passes(t->plan);
+    FLOE_CHECK(t->err, n == 0 || t->at == 1, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
+    for (uint32_t k = n; k-- > kept;)
+        FLOE_TRY(lift_pass(t, k, n, true));
+    *array = n ? packet_place(t, kept < n ? kept : n, n) : t->array[t->at];
     return FLOE_OK;
 }
 
@@ -361,7 +396,8 @@ static floe_status lift_array(decoding *d, const gathering *g)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     floe_wavelet_gpu_turns turns = {
-        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, 0, NULL, NULL};
+        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, d->at, NULL, NULL,
+        0};
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[turns.at], g->records[i]);
         c.cells = d->boxed ? &d->cells[i] : NULL;
@@ -371,9 +407,7 @@ static floe_status lift_array(decoding *d, const gathering *g)
         FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true));
     }
     turns.wanted = d->boxed ? &d->wanted[0] : NULL;
-    FLOE_TRY(floe_wavelet_gpu_undo_packet(&turns, d->level.kept));
-    d->at = turns.at;
-    return FLOE_OK;
+    return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->array);
 }
 
 static floe_status decode_marks(const decoding *d, const gathering *g)
@@ -448,7 +482,7 @@ static floe_status put_kinds(const decoding *d)
 
 static floe_status give(const decoding *d)
 {
-    floe_wavelet_give_job job = {.array = d->c->array[d->at],
+    floe_wavelet_give_job job = {.array = d->array,
                                  .out = d->out,
                                  .kinds = d->marks[FLOE_WAVELET_VALUE_KINDS],
                                  .corrections = d->marks[FLOE_WAVELET_CORRECTIONS],
@@ -498,6 +532,9 @@ static floe_status decode_values(decoding *d, uint64_t at)
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
     const bool fits = cut_to_level(d);
+    d->at = d->chunk.plan.packet > 0; /* the buffer from which steps end where the packet begins */
+    for (uint32_t i = d->level.step; i < d->chunk.plan.nsteps; i++)
+        d->at ^= floe_wavelet_dev_passes(&d->chunk.plan.steps[i].step) % 2;
     find_wanted(d);
     if (!fits || !gather(d, &g))
         return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */

@@ -29,7 +29,7 @@ static floe_wavelet_values_job values_of(const part *p)
 {
     const floe_wavelet_encoder *e = &p->e;
     const floe_wavelet_plan *plan = &e->chunk.plan;
-    floe_wavelet_values_job job = {.values = e->values, .row = e->row, .array = p->array[0]};
+    floe_wavelet_values_job job = {.values = e->values, .row = e->row, .array = p->back ? p->back : p->array[0]};
     memcpy(job.shape, plan->shape, sizeof job.shape);
     job.kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
     job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
@@ -142,22 +142,7 @@ static floe_wavelet_gpu_turns turns_of(const part *p)
 {
     const work *w = p->w;
     return (floe_wavelet_gpu_turns){
-        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, 0, NULL, NULL};
-}
-
-static floe_status lift_packet(floe_wavelet_gpu_turns *t)
-{
-    const uint32_t axis = floe_interp_slowest(t->plan->shape);
-    floe_interp_step s;
-    uint32_t n = 0;
-    while (floe_wavelet_packet_step(t->plan, n, &s)) {
-        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, false));
-        n++;
-    }
-    for (uint32_t k = 0; k < n; k++)
-        if ((n - k) % 2 == 0 && floe_wavelet_packet_step(t->plan, k, &s)) /* each pass changes the buffer */
-            FLOE_TRY(floe_wavelet_gpu_move_planes(t, !t->at, s.coarse[axis], s.fine[axis]));
-    return FLOE_OK;
+        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, 0, NULL, NULL, 0};
 }
 
 /* The packet, and so many steps. */
@@ -172,7 +157,7 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     if (!p->first && !p->loaded)
         FLOE_TRY(floe_wavelet_gpu_array_take(p));
     p->loaded = false;
-    FLOE_TRY(lift_packet(&t));
+    FLOE_TRY(floe_wavelet_gpu_lift_packet(&t));
     for (uint32_t i = 0; i < nsteps; i++) {
         FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, false));
         p->at[i] = t.at;
@@ -343,9 +328,7 @@ static floe_status undo_steps(part *p)
     t.at = p->at[plan->nsteps];
     for (uint32_t i = plan->nsteps; i-- > 0;)
         FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true));
-    FLOE_TRY(floe_wavelet_gpu_undo_packet(&t, 0));
-    FLOE_CHECK(p->w->err, t.at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
-    return FLOE_OK;
+    return floe_wavelet_gpu_undo_packet(&t, 0, &p->back);
 }
 
 floe_status floe_wavelet_gpu_array_code(part *p, bool *good)

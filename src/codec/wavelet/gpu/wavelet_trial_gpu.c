@@ -93,6 +93,7 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
     floe_wavelet_plan_make(&p->e, s);
     p->findings = c->results->part + number;
     p->in_place = true;
+    p->back = NULL;
     p->array[0] = array_of(y, number);
     p->from[0] = array_of(y, y->room->n + y->begins[number]);
     p->e.records = c->trial_records + number * y->room->records;
