@@ -159,6 +159,7 @@ typedef struct floe_wavelet_gpu_part {
     bool trial;        /* its kinds are read alone */
     bool in_place;     /* its points are in their places: from[0], array[0] */
     bool loaded;       /* array[0] has the values, less center */
+    bool cleared;      /* kinds are 0 */
     bool lifted;       /* the steps of e.chunk.plan are done */
     const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
     uint8_t *back;     /* where the array was put back; NULL: it has not been */
@@ -179,6 +180,8 @@ static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t 
     p->array[1] = p->from[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
 }
 
+/* Clears memory on the side, for when the host fetches something; floe_cuda_join comes behind that. */
+floe_status floe_wavelet_gpu_clear_beside(const floe_wavelet_gpu_work *w, void *dev, size_t nbytes);
 /* As floe_look_all, of at most FLOE_LOOK_PLACES places. part: a floe_wavelet_gpu_part that is being encoded. */
 floe_status floe_wavelet_gpu_look(void *part, const floe_look *look, uint64_t *bits);
 /* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */

@@ -545,10 +545,13 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
     floe_codec_params params;
     floe_cpu cpu;
     uint32_t status;
-    FLOE_TRY(floe_codec_take_params(call, &params, &status, stream, err));
+    const work w = work_of(call, stream, err);
+    floe_status s = floe_wavelet_gpu_clear_beside(&w, w.c->kinds, w.c->room.nmarks);
+    s = s == FLOE_OK ? floe_codec_take_params(call, &params, &status, stream, err) : s;
+    FLOE_TRY(floe_cuda_join(w.cuda, stream, s, err));
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
-        encoding e = {.w = work_of(call, stream, err), .call = call};
+        encoding e = {.w = w, .call = call, .p.cleared = i == 0};
         FLOE_TRY(begin_chunk(&e, &params, &cpu, i));
         FLOE_TRY(encode_chunk(&e));
     }

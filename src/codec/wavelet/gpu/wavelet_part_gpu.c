@@ -23,6 +23,13 @@ static floe_status clear(const work *w, void *dev, size_t nbytes)
     return FLOE_OK;
 }
 
+floe_status floe_wavelet_gpu_clear_beside(const work *w, void *dev, size_t nbytes)
+{
+    FLOE_TRY(floe_cuda_fork(w->cuda, w->stream, w->err));
+    FLOE_CUDA(w->err, cudaMemsetAsync(dev, 0, nbytes, w->cuda->side));
+    return FLOE_OK;
+}
+
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
 static floe_wavelet_values_job values_of(const part *p)
@@ -111,7 +118,9 @@ static bool are_array(const part *p)
 
 floe_status floe_wavelet_gpu_array_take(part *p)
 {
-    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
+    if (!p->cleared)
+        FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
+    p->cleared = false;
     FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
     const bool some = p->found.most > 0;
     floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
@@ -130,11 +139,7 @@ floe_status floe_wavelet_gpu_array_take(part *p)
     return all_values(p, FLOE_WAVELET_VALUES_SHIFT);
 }
 
-floe_status floe_wavelet_gpu_array_check(part *p)
-{
-    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks));
-    return find_values(p, FLOE_WAVELET_VALUES_CHECK);
-}
+floe_status floe_wavelet_gpu_array_check(part *p) { return find_values(p, FLOE_WAVELET_VALUES_CHECK); }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
@@ -220,8 +225,8 @@ static floe_status count_cuts(part *p, unsigned long long *counts)
     return clear(p->w, p->findings, sizeof *p->findings);
 }
 
-/* The largest detail of each step. The finest step, which has most of them, is coded at once where its codes are likely to have a byte: if
- * none is as large as it may be, its largest is known to be small enough. */
+/* The largest detail of each step; corrections become 0 while the host waits. The finest step, which has most details, is coded at once where
+ * its codes are likely to have a byte: if none is as large as it may be, its largest is known to be small enough. */
 static floe_status find_largest(part *p, unsigned long long *largest, size_t nbytes)
 {
     codes_fn *find = FLOE_BY_REAL(p->e.narrow, floe_wavelet_largest);
@@ -234,7 +239,9 @@ static floe_status find_largest(part *p, unsigned long long *largest, size_t nby
         FLOE_TRY(encode(p, p->array, 0, 1));
     }
     FLOE_TRY(codes_do(p, find, p->array, p->ncoded, plan->nsteps));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, nbytes));
+    floe_status s = floe_wavelet_gpu_clear_beside(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks);
+    s = s == FLOE_OK ? floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, nbytes) : s;
+    FLOE_TRY(floe_cuda_join(p->w->cuda, p->w->stream, s, p->w->err));
     if (!p->ncoded || largest[0] == 0)
         return FLOE_OK;
     p->ncoded = 0;

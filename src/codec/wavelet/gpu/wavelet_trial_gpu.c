@@ -176,9 +176,9 @@ static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
     floe_wavelet_gpu_results found;
     r->n = r->ncodes = r->nchecks = r->back.n = 0;
     y->counted = (grids){.n = 0};
+    FLOE_TRY(transform(y, t, n)); /* what takes longest comes first */
     FLOE_CUDA(w->err, cudaMemsetAsync(c->results->part, 0, n * sizeof found.part[0], w->stream));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * y->room->nmarks, w->stream));
-    FLOE_TRY(transform(y, t, n));
     for (uint32_t k = 0; k < n; k++) {
         aim(y, &t[k].structure, k);
         FLOE_TRY(floe_wavelet_gpu_round_add(&y->trial, t[k].all, r));
@@ -220,7 +220,8 @@ static floe_status copy_box(part *p, const part *trial)
     job.box_kinds = c->holes;
     job.size = (uint32_t)p->e.size;
     job.status = p->w->status;
-    FLOE_CUDA(p->w->err, cudaMemsetAsync(c->holes, 0, trial->e.nmarks, p->w->stream));
+    if (p->e.has_kinds)
+        FLOE_CUDA(p->w->err, cudaMemsetAsync(c->holes, 0, trial->e.nmarks, p->w->stream));
     FLOE_CUDA(p->w->err, floe_wavelet_box_cuda(&job, p->w->stream));
     return FLOE_OK;
 }
