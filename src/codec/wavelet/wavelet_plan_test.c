@@ -282,7 +282,7 @@ static void small_fields(void **unused)
     (void)unused;
     for (int i = 0; i < 4; i++) {
         tuning t = {.uneven = i & 1, .codes = i & 2 ? 3 : 12};
-        floe_wavelet_trials trials = {begin_box, try_boxes, &t};
+        floe_wavelet_trials trials = {begin_box, try_boxes, NULL, &t};
         assert_true(floe_wavelet_encoder_begin(&t.e, &cpu, &params, 3, cube, 0));
         floe_wavelet_search(&t.e, &trials);
         assert_int_equal(t.nboxes, i == 0 ? 1 : 2);
