@@ -535,7 +535,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         const floe_context_dev_grid &g = job.grids[i];
         load_decoder(g.spec, job.tables[g.tables].tables, d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
-            const uint64_t *place = job.places + g.first + chunk;
+            const uint64_t *place = job.places + 2 * ((uint64_t)g.first + chunk);
             if ((g.boxed && !floe_context_is_wanted(&g.grid, chunk, &g.box)) || (job.sparse && place[0] == place[1]))
                 continue;
             context_by_kind(g, [&](auto walk) {

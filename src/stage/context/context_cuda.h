@@ -105,7 +105,7 @@ typedef struct floe_context_job {
     uint8_t *busy;
     /* decode */
     const uint8_t *src;
-    const uint64_t *places; /* where each chunk begins in src; then where the last one ends */
+    const uint64_t *places; /* where each chunk begins in src, and where it ends */
     uint32_t ans_begin;     /* the state with which encoding began: FLOE_ANS_BEGIN; in older streams FLOE_ANS_LEAST */
     bool sparse;            /* a chunk of no bytes has zeros; the caller has set its records to 0 */
 } floe_context_job;

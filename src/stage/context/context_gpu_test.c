@@ -197,7 +197,7 @@ typedef enum damage { NONE, WORDS, FLAG } damage;
 /* The CPU's chunks with the tables that the GPU has built. */
 static void decode(floe_context_job *job, both *all, const floe_context_dev_grid *grids, damage damaged)
 {
-    uint64_t nbytes = 0, n = 0, *places = calloc(job->nchunks + 1, sizeof *places);
+    uint64_t nbytes = 0, n = 0, *places = calloc(2 * job->nchunks, sizeof *places);
     uint8_t *src;
     uint32_t status;
     for (uint32_t i = 0; i < N; i++)
@@ -207,20 +207,19 @@ static void decode(floe_context_job *job, both *all, const floe_context_dev_grid
     for (uint32_t i = 0; i < N; i++) {
         const uint64_t size = all[i].places[grids[i].nchunks];
         CU(cudaMemcpy(src + nbytes, all[i].stream, size, cudaMemcpyHostToDevice));
-        for (uint32_t c = 0; c < grids[i].nchunks; c++)
-            places[n++] = nbytes + all[i].places[c];
+        for (uint32_t c = 0; c < 2 * grids[i].nchunks; c++)
+            places[n++] = nbytes + all[i].places[(c + 1) / 2];
         CU(cudaMemset(all[i].dev_records, 0xEE, all[i].nbytes));
         nbytes += size;
     }
-    places[n] = nbytes;
     if (damaged == WORDS)
         CU(cudaMemset(src + nbytes / 2, 0x5A, 3));
     if (damaged == FLAG)
         CU(cudaMemset(src, all[0].stream[0] ^ FLOE_ANS_UNLIFTED, 1));
     CU(cudaMemset(job->status, 0, sizeof *job->status));
-    job->places = device_zeros((n + 1) * sizeof *places);
+    job->places = device_zeros(n * sizeof *places);
     job->src = src;
-    CU(cudaMemcpy((void *)(uintptr_t)job->places, places, (n + 1) * sizeof *places, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy((void *)(uintptr_t)job->places, places, n * sizeof *places, cudaMemcpyHostToDevice));
     CU(cudaMemset(job->tickets, 0, N * sizeof *job->tickets));
     CU(floe_context_decode_cuda(job, NULL));
     CU(cudaDeviceSynchronize());

@@ -11,7 +11,7 @@ namespace
 {
 
 enum {
-    FLOE_CONTEXT_OPENED = 128,       /* grids, at most */
+    FLOE_CONTEXT_OPENED = 66,        /* grids, at most */
     SLOTS = 2 * FLOE_CONTEXT_TABLES, /* tables of a grid, at most */
     NEAR_NBYTES = 8192
 };
@@ -61,34 +61,31 @@ FLOE_DEV void floe_context_skip_sizes(floe_context_opening *s, uint32_t nchunks,
         s->good = s->at < s->nbytes && s->src[s->at] == 0;
 }
 
-/* Finds where each chunk begins in src, from s->at on, and where the last one ends; moves s->at there. By a block, which waits first. */
-FLOE_DEV void floe_context_sum_sizes(floe_context_opening *s, const uint8_t *sizes, uint32_t nchunks, bool wide,
-                                     uint64_t *places)
+/* Finds where chunks begin and end that lie one behind the other, from `at` on. Returns where the last one ends. By a block, which waits
+ * first. */
+FLOE_DEV uint64_t floe_context_sum_sizes(floe_context_opening *s, uint64_t at, const uint8_t *sizes, uint32_t nchunks,
+                                         bool wide, uint64_t *places)
 {
     const uint64_t most = s->nbytes + 1; /* sums beyond the end are cut to this, so that they do not overflow */
     __syncthreads();
-    uint64_t at = s->at;
     for (uint32_t begin = 0; begin < nchunks && s->good; begin += blockDim.x) {
         const uint32_t i = begin + threadIdx.x;
         const uint64_t units = i >= nchunks ? 0
                                : wide       ? load32(sizes + 4 * (uint64_t)i)
                                             : load16(sizes + 2 * (uint64_t)i);
+        const uint64_t nbytes = floe_min64(4 * units, most);
         uint64_t all;
-        const uint64_t before =
-            floe_block_sum_before(floe_min64(4 * units, most), s->sums, blockDim.x / FLOE_WARP, &all);
-        if (i < nchunks)
-            places[i] = at + before;
+        const uint64_t before = floe_block_sum_before(nbytes, s->sums, blockDim.x / FLOE_WARP, &all);
+        if (i < nchunks) {
+            places[2 * (uint64_t)i] = at + before;
+            places[2 * (uint64_t)i + 1] = at + before + nbytes;
+        }
         at = floe_min64(at + all, most);
     }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        places[nchunks] = s->at = at;
-        s->good = s->good && at <= s->nbytes;
-    }
-    __syncthreads();
+    return at;
 }
 
-/* Both. By a block. */
+/* The same from s->at on, where sizes stand, and checks behind them; moves s->at behind the last chunk. By a block. */
 FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks, bool wide, uint64_t checks_nbytes,
                                        uint64_t *places)
 {
@@ -96,7 +93,14 @@ FLOE_DEV void floe_context_find_chunks(floe_context_opening *s, uint32_t nchunks
     __syncthreads();
     if (threadIdx.x == 0)
         floe_context_skip_sizes(s, nchunks, wide, checks_nbytes);
-    floe_context_sum_sizes(s, sizes, nchunks, wide, places);
+    __syncthreads();
+    const uint64_t end = floe_context_sum_sizes(s, s->at, sizes, nchunks, wide, places);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        s->at = end;
+        s->good = s->good && end <= s->nbytes;
+    }
+    __syncthreads();
 }
 
 /* ---- tables: refuses what floe_context_tables_read refuses; by a warp ----------------------------------------------------- */

@@ -70,7 +70,7 @@ void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngr
     s->mask_records = floe_arena_take(a, FLOE_INTERP_SETS * room->mask_records, 1);
     s->grids = floe_arena_take(a, ngrids, sizeof *s->grids);
     s->tables = floe_arena_take(a, ntables, sizeof *s->tables);
-    s->places = floe_arena_take(a, room->nchunks + 1, sizeof *s->places);
+    s->places = floe_arena_take(a, 2 * room->nchunks, sizeof *s->places);
     for (int i = 0; i < 2; i++)
         s->lattices[i] = floe_arena_take(a, room->needs.lattice[i], size);
     for (int i = 0; i < 2; i++)

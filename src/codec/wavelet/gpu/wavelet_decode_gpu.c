@@ -46,8 +46,7 @@ static uint64_t room_widen(const floe_codec_decode *call, uint64_t *shape, floe_
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape),
                    records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16),
-                   nchunks = needs.records / 16 / LEAST_CHUNK +
-                             (CHUNKS_BESIDES + FLOE_WAVELET_DEV_BANDS) * (needs.nsteps + 1) +
+                   nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
                              nsets * (floe_context_nchunks(&marks) + 1);
     c->room.ncells = floe_max64(c->room.ncells, floe_interp_points(shape));
     c->room.records = floe_max64(c->room.records, records);
@@ -82,11 +81,11 @@ void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
     for (int i = 0; i < 2; i++)
         c->array[i] = floe_arena_take(a, c->room.ncells, floe_dtype_size(call->dtype));
     c->records = floe_arena_take(a, c->room.records, 1);
-    c->grids = floe_arena_take(a, FLOE_WAVELET_DEV_OPENED, sizeof *c->grids);
-    c->runs = floe_arena_take(a, FLOE_WAVELET_DEV_OPENED, sizeof *c->runs);
-    c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_OPENED + 1, sizeof *c->tables);
-    c->tickets = floe_arena_take(a, FLOE_WAVELET_DEV_OPENED, sizeof *c->tickets);
-    c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
+    c->grids = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->grids);
+    c->runs = floe_arena_take(a, FLOE_WAVELET_DEV_RUNS, sizeof *c->runs);
+    c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->tables);
+    c->tickets = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->tickets);
+    c->places = floe_arena_take(a, 2 * c->room.nchunks, sizeof *c->places);
     c->turned =
         floe_codec_turned_take(a, call->dtype, call->rank, call->shape, call->chunk, call->any ? 0 : call->level);
     c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
@@ -95,64 +94,57 @@ void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
 
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
 
-/* Grids of records: of steps, each run of one, and behind them of marks. Those of either are decoded together: chunks are chains, which take as
- * long side by side. Those of marks, few codes in many rows, are the longest, and are not wanted before the array is there. */
+/* Grids of records: of steps, and behind them of marks. Those of either are decoded together: chunks are chains, which take as long side
+ * by side. Those of marks, few codes in many rows, are the longest, and are not wanted before the array is there. */
 typedef struct gathering {
-    uint64_t nplaces, nbytes;
+    uint64_t nchunks, nbytes;
     floe_context_job steps, marks;
-    floe_context_dev_grid grid[FLOE_WAVELET_DEV_OPENED];
-    floe_wavelet_dev_run run[FLOE_WAVELET_DEV_OPENED];
-    uint8_t *records[FLOE_WAVELET_STEPS];
-    uint32_t head[FLOE_WAVELET_STEPS];
+    floe_context_dev_grid grid[FLOE_WAVELET_DEV_GRIDS];
+    uint32_t nruns;
+    floe_wavelet_dev_run run[FLOE_WAVELET_DEV_RUNS];
 } gathering;
 
-static uint8_t *add_records(const decoding *d, gathering *g, const floe_context_spec *spec,
-                            const floe_context_grid *grid)
-{
-    uint8_t *at = d->c->records + g->nbytes;
-    g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
-    return at;
-}
-
 /* box: what is wanted of it; NULL: all. False: more than there is room for. */
-static bool add_grid(const decoding *d, gathering *g, floe_context_job *job, const floe_context_dev_grid *grid,
-                     const floe_context_box *box, const floe_wavelet_dev_run *run)
+static bool add_grid(const decoding *d, gathering *g, floe_context_job *job, const floe_context_spec *spec,
+                     const floe_context_grid *grid, const floe_context_box *box)
 {
-    const uint32_t i = g->steps.ngrids + g->marks.ngrids;
-    floe_context_dev_grid *to = &g->grid[i];
-    if (i == FLOE_WAVELET_DEV_OPENED)
-        return false;
-    *to = *grid;
-    to->first = (uint32_t)g->nplaces;
+    floe_context_dev_grid *to = &g->grid[g->steps.ngrids + g->marks.ngrids];
+    *to = floe_context_dev_grid_of(spec, grid, d->c->records + g->nbytes);
+    to->first = (uint32_t)g->nchunks;
     to->boxed = box;
     to->box = box ? *box : to->box;
-    g->run[i] = *run;
-    g->nplaces += to->nchunks + 1;
+    g->nchunks += to->nchunks;
+    g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
     floe_context_job_add(job, to);
-    return g->nplaces <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
+    return g->nchunks <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
+}
+
+static bool add_run(gathering *g, const floe_wavelet_dev_run *run)
+{
+    if (g->nruns == FLOE_WAVELET_DEV_RUNS)
+        return false;
+    g->run[g->nruns++] = *run;
+    return true;
+}
+
+static bool add_step(const decoding *d, gathering *g, uint32_t i)
+{
+    const floe_wavelet_coding *k = &d->chunk.plan.steps[i];
+    floe_context_box box;
+    if (d->boxed)
+        box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
+    return add_grid(d, g, &g->steps, &k->spec, &k->grid, d->boxed ? &box : NULL);
 }
 
 /* What group j has of step i. */
-static bool add_run(const decoding *d, gathering *g, uint32_t i, uint32_t j)
+static bool add_step_run(const decoding *d, gathering *g, uint32_t i, uint32_t j)
 {
-    const floe_wavelet_coding *k = &d->chunk.plan.steps[i];
-    const floe_wavelet_run run = floe_wavelet_run_of(&d->chunk.plan, i, j);
-    floe_context_box box;
-    if (run.chunk == run.end)
-        return true;
-    if (i == j) {
-        g->records[i] = add_records(d, g, &k->spec, &k->grid);
-        g->head[i] = g->steps.ngrids;
-    }
-    if (d->boxed) {
-        box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
-        box = floe_wavelet_run_box(&run, &box);
-    }
-    const floe_context_dev_grid grid = floe_context_dev_grid_of(
-        &k->spec, &run.grid, g->records[i] + run.record * floe_context_record_nbytes(&k->spec));
-    const floe_wavelet_dev_run dev = {g->head[i], (uint32_t)run.chunk, (uint32_t)k->nchunks,
-                                      floe_context_nrecords(&k->grid), i == j && d->chunk.checks};
-    return add_grid(d, g, &g->steps, &grid, d->boxed ? &box : NULL, &dev);
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    const floe_wavelet_run run = floe_wavelet_run_of(p, i, j), last = floe_wavelet_run_of(p, i, d->level.step);
+    const floe_wavelet_dev_run dev = {
+        p->nsteps - 1 - i,        (uint32_t)run.chunk, (uint32_t)run.end, (uint32_t)last.end, i == j,
+        i == j && d->chunk.checks};
+    return (i != j && run.chunk == run.end) || add_run(g, &dev);
 }
 
 /* What decodes grids number `first` on, which have been opened. */
@@ -181,6 +173,7 @@ static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
                                         .runs = c->runs,
                                         .ngrids = ngrids,
                                         .nsteps = g->steps.ngrids,
+                                        .nruns = g->nruns,
                                         .tables = c->tables,
                                         .places = c->places,
                                         .cursor = c->cursor,
@@ -190,7 +183,7 @@ static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
     if (ngrids == 0)
         return FLOE_OK;
     FLOE_TRY(floe_codec_send(c->grids, g->grid, ngrids * sizeof *g->grid, d->k->stream, d->k->err));
-    FLOE_TRY(floe_codec_send(c->runs, g->run, ngrids * sizeof *g->run, d->k->stream, d->k->err));
+    FLOE_TRY(floe_codec_send(c->runs, g->run, g->nruns * sizeof *g->run, d->k->stream, d->k->err));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, ngrids * sizeof *c->tickets, d->k->stream));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + ngrids, 0, sizeof *c->tables, d->k->stream));
@@ -359,16 +352,14 @@ static void find_wanted(decoding *d)
 static bool add_marks(decoding *d, gathering *g, int set)
 {
     const uint64_t *n = d->chunk.plan.shape;
-    const floe_context_grid marks = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
-    const floe_context_box part = floe_wavelet_marks_box(&marks, n, &d->out.box);
-    d->marks[set] = NULL;
-    if (!d->chunk.marked[set])
-        return true;
-    d->marks[set] = (int8_t *)add_records(d, g, &floe_wavelet_marks_spec, &marks);
-    const floe_context_dev_grid grid = floe_context_dev_grid_of(&floe_wavelet_marks_spec, &marks, d->marks[set]);
-    const floe_wavelet_dev_run all = {g->steps.ngrids + g->marks.ngrids, 0, grid.nchunks, floe_context_nrecords(&marks),
-                                      false};
-    return add_grid(d, g, &g->marks, &grid, set == FLOE_WAVELET_CORRECTIONS ? &part : NULL, &all);
+    const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
+    const floe_context_box part = floe_wavelet_marks_box(&grid, n, &d->out.box);
+    const uint32_t nchunks = (uint32_t)floe_context_nchunks(&grid);
+    const floe_wavelet_dev_run all = {g->steps.ngrids + g->marks.ngrids, 0, nchunks, nchunks, true, false};
+    d->marks[set] = d->chunk.marked[set] ? (int8_t *)d->c->records + g->nbytes : NULL;
+    return !d->marks[set] || (add_grid(d, g, &g->marks, &floe_wavelet_marks_spec, &grid,
+                                       set == FLOE_WAVELET_CORRECTIONS ? &part : NULL) &&
+                              add_run(g, &all));
 }
 
 /* Steps from the coarsest one on, then marks. False: more than there is room for. */
@@ -376,9 +367,11 @@ static bool gather(decoding *d, gathering *g)
 {
     const uint32_t n = d->chunk.kind == FLOE_INTERP_CODED ? d->chunk.plan.nsteps : 0;
     bool good = true;
+    for (uint32_t i = n; i-- > d->level.step && good;)
+        good = add_step(d, g, i);
     for (uint32_t j = n; j-- > d->level.step;)
         for (uint32_t i = n; i-- > j && good;)
-            good = add_run(d, g, i, j);
+            good = add_step_run(d, g, i, j);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && good; s++)
         good = add_marks(d, g, s);
     return good;
@@ -399,7 +392,8 @@ static floe_status lift_array(decoding *d, const gathering *g)
         p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, d->at, NULL, NULL,
         0};
     for (uint32_t i = p->nsteps; i-- > d->level.step;) {
-        floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[turns.at], g->records[i]);
+        floe_wavelet_dev_codes c =
+            floe_wavelet_gpu_codes(p, i, d->c->array[turns.at], g->grid[p->nsteps - 1 - i].records);
         c.cells = d->boxed ? &d->cells[i] : NULL;
         turns.wanted = d->boxed ? &d->wanted[i] : NULL;
         c.status = d->k->call->status;

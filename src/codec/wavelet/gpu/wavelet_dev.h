@@ -174,8 +174,8 @@ typedef struct floe_wavelet_dev_part {
     uint64_t nwords;
 } floe_wavelet_dev_part;
 enum {
-    FLOE_WAVELET_DEV_GRIDS = 66,   /* steps and marks, at most */
-    FLOE_WAVELET_DEV_OPENED = 128, /* runs and marks, which a decoder takes as grids: more are the CPU's work */
+    FLOE_WAVELET_DEV_GRIDS = 66, /* steps and marks, at most */
+    FLOE_WAVELET_DEV_RUNS = 256, /* of a decoder: more are the CPU's work */
     FLOE_WAVELET_DEV_PIECES = 6 * FLOE_WAVELET_DEV_GRIDS + 5,
     FLOE_WAVELET_DEV_HEADER = 2048
 };
@@ -195,23 +195,21 @@ int floe_wavelet_place_cuda(const floe_wavelet_pack_job *job, void *stream);
 
 enum { FLOE_WAVELET_DEV_LISTED = 1 << 22 /* codes of a list, which a single thread reads: more are the CPU's work */ };
 
-/* Of which records a grid that is opened is a run. */
+/* Entropy chunks of a grid that lie one behind the other: begin .. end - 1. */
 typedef struct floe_wavelet_dev_run {
-    uint32_t head;    /* the grid that is the first run */
-    uint32_t first;   /* chunks before those of this one */
-    uint32_t nchunks; /* of all runs, as nrecords */
-    uint64_t nrecords;
-    bool checked; /* a check follows, which nobody looks at */
+    uint32_t grid, begin, end,
+        wanted;          /* wanted: so many chunks of the grid come in all, which a level may not need all of */
+    bool first, checked; /* first: the grid's head comes before; checked: a check comes behind, which nobody looks at */
 } floe_wavelet_dev_run;
 
-/* Grids of records as they come, of steps and then of marks: tables, and places of chunks; or the codes of a list, to records that are 0.
- * Of a list nchunks becomes 0, and of its step's other runs. A grid's places are its nchunks + 1 from its first on. */
+/* Grids of records, of steps and then of marks, run by run: tables, and places of chunks; or the codes of a list, to records that are 0. Of a
+ * list nchunks becomes 0. A grid's places are those of its nchunks from its first on. Chunks that do not come have no bytes. */
 typedef struct floe_wavelet_open_job {
     const uint8_t *src;  /* the payload; a multiple of 4 */
     uint64_t nbytes, at; /* at: where to begin */
     floe_context_dev_grid *grids;
-    const floe_wavelet_dev_run *runs; /* of each grid */
-    uint32_t ngrids, nsteps;          /* nsteps: grids that may have the tables of one before */
+    const floe_wavelet_dev_run *runs; /* as they come */
+    uint32_t ngrids, nsteps, nruns;   /* nsteps: grids that may have the tables of the one before */
     floe_context_dev_tables *tables;  /* ngrids, and one more that is 0 */
     uint64_t *places, *cursor;        /* cursor: where it ended */
     uint32_t *status;

@@ -11,14 +11,14 @@ namespace
 {
 
 enum { THREADS = 512 };
-static_assert((int)FLOE_WAVELET_DEV_OPENED <= (int)FLOE_CONTEXT_OPENED, "what is opened");
+static_assert((int)FLOE_WAVELET_DEV_GRIDS <= (int)FLOE_CONTEXT_OPENED, "what is opened");
 
 typedef floe_wavelet_open_job job;
 
 struct opened : floe_context_opening {
+    uint32_t flags, status; /* flags: of the last head */
     bool goes_on;
-    uint32_t status, flags[FLOE_CONTEXT_OPENED]; /* flags, sizes_at: of heads */
-    uint64_t sizes_at[FLOE_CONTEXT_OPENED];
+    uint64_t sizes_at, away[FLOE_WAVELET_DEV_RUNS]; /* away: what is still to be added to the places of each run */
 };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------- */
@@ -71,10 +71,9 @@ FLOE_DEV uint64_t get_unary(bit_reader &b, uint64_t most)
     return n;
 }
 
-FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint64_t nrecords, uint32_t count,
-                         uint32_t nlow)
+FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t count, uint32_t nlow)
 {
-    const uint64_t n = 8 * nrecords;
+    const uint64_t n = 8 * floe_context_nrecords(&g.grid);
     const uint32_t largest = g.spec.width == 1 ? INT8_MAX : INT16_MAX;
     uint64_t at = 0;
     for (uint32_t i = 0; i < count; i++, at++) {
@@ -92,59 +91,81 @@ FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint64_t
     return true;
 }
 
-FLOE_DEV void read_list(const floe_context_dev_grid &g, uint64_t nrecords, opened *s)
+FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
 {
     s->good = s->at + 5 <= s->nbytes;
     const uint32_t count = s->good ? load32(s->src + s->at) : 0, nlow = s->good ? s->src[s->at + 4] : 0;
     bit_reader b = {s->src, s->at + 5, s->nbytes, 0, 0, false};
     if (count > FLOE_WAVELET_DEV_LISTED)
         s->status = FLOE_ERR_LIMIT;
-    s->good = s->good && nlow <= 31 && count <= FLOE_WAVELET_DEV_LISTED && read_codes(b, g, nrecords, count, nlow);
+    s->good = s->good && nlow <= 31 && count <= FLOE_WAVELET_DEV_LISTED && read_codes(b, g, count, nlow);
     s->at = b.at - b.nheld / 8;
 }
 
 /* ---- grids -------------------------------------------------------------------------------------------------------------- */
 
-/* One thread: what comes. */
-FLOE_DEV void begin_grid(const job &j, uint32_t i, opened *s)
+/* One thread: the head of grid i. */
+FLOE_DEV void read_head(const job &j, uint32_t i, opened *s)
 {
-    const uint32_t flags = s->flags[i] = s->at < s->nbytes ? s->src[s->at] : 0xFF;
+    s->flags = s->at < s->nbytes ? s->src[s->at] : 0xFF;
     s->at++;
-    s->good = flags <= FLOE_WAVELET_RECORDS_LIST;
-    if (flags == FLOE_WAVELET_RECORDS_LIST) {
-        read_list(j.grids[i], j.runs[i].nrecords, s);
+    s->good = s->flags <= FLOE_WAVELET_RECORDS_LIST;
+    if (s->flags == FLOE_WAVELET_RECORDS_LIST) {
+        read_list(j.grids[i], s);
         return;
     }
-    if (s->good && (flags & FLOE_WAVELET_RECORDS_TABLES))
+    if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES))
         floe_context_skip_tables(s, i);
-    s->sizes_at[i] = s->at;
+    s->sizes_at = s->at;
     if (s->good)
-        floe_context_skip_sizes(s, j.runs[i].nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, 0);
+        floe_context_skip_sizes(s, j.grids[i].nchunks, s->flags & FLOE_WAVELET_RECORDS_WIDE, 0);
 }
 
-/* Returns the tables that the head before the next one has. */
-FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s)
+/* Places of its chunks are found as if these lay one behind the other from 0 on. Returns the tables that it has. */
+FLOE_DEV uint32_t open_grid(const job &j, const floe_wavelet_dev_run &run, uint32_t tables, opened *s)
 {
-    floe_context_dev_grid &g = j.grids[i];
-    const floe_wavelet_dev_run run = j.runs[i];
-    const bool begins = run.head == i;
-    if (threadIdx.x == 0 && begins)
-        begin_grid(j, i, s);
-    __syncthreads();
-    const uint32_t flags = s->flags[run.head];
-    tables = begins && (flags & FLOE_WAVELET_RECORDS_TABLES) ? i : tables;
-    if (threadIdx.x == 0) {
-        g.tables = begins ? tables : j.grids[run.head].tables;
-        g.nchunks = flags == FLOE_WAVELET_RECORDS_LIST ? 0 : g.nchunks;
-    }
-    __syncthreads();
-    const bool wide = flags & FLOE_WAVELET_RECORDS_WIDE;
-    if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
-        floe_context_sum_sizes(s, s->src + s->sizes_at[run.head] + (uint64_t)run.first * (wide ? 4 : 2), g.nchunks,
-                               wide, j.places + g.first);
+    floe_context_dev_grid &g = j.grids[run.grid];
+    uint64_t *places = j.places + 2 * (uint64_t)g.first;
     if (threadIdx.x == 0)
-        s->at = floe_wavelet_check_end(run.checked, s->at);
+        read_head(j, run.grid, s);
+    __syncthreads();
+    const bool list = s->flags == FLOE_WAVELET_RECORDS_LIST, wide = s->flags & FLOE_WAVELET_RECORDS_WIDE;
+    tables = !list && (s->flags & FLOE_WAVELET_RECORDS_TABLES) ? run.grid : tables;
+    for (uint32_t i = run.wanted + threadIdx.x; i < g.nchunks; i += THREADS)
+        places[2 * i] = places[2 * i + 1] = 0;
+    if (!list)
+        floe_context_sum_sizes(s, 0, s->src + s->sizes_at, run.wanted, wide, places);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        g.tables = tables;
+        g.nchunks = list ? 0 : g.nchunks;
+    }
     return tables;
+}
+
+/* One thread: where a run lies. */
+FLOE_DEV void place_run(const job &j, uint32_t i, opened *s)
+{
+    const floe_wavelet_dev_run run = j.runs[i];
+    const floe_context_dev_grid &g = j.grids[run.grid];
+    const uint64_t *places = j.places + 2 * ((uint64_t)g.first + run.begin);
+    if (g.nchunks && run.begin < run.end) {
+        s->away[i] = s->at - places[0];
+        s->at += places[2 * (run.end - run.begin) - 1] - places[0];
+    }
+    s->good = s->good && s->at <= s->nbytes;
+    s->at = floe_wavelet_check_end(run.checked, s->at);
+}
+
+FLOE_DEV void move_chunks(const job &j, const opened *s)
+{
+    for (uint32_t i = threadIdx.x / FLOE_WARP; i < j.nruns; i += THREADS / FLOE_WARP) {
+        const floe_wavelet_dev_run run = j.runs[i];
+        const floe_context_dev_grid &g = j.grids[run.grid];
+        uint64_t *places = j.places + 2 * (uint64_t)g.first;
+        for (uint32_t k = 2 * run.begin + floe_lane(); k < 2 * run.end && g.nchunks; k += FLOE_WARP)
+            places[k] += s->away[i];
+    }
 }
 
 __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_constant__ job j)
@@ -157,11 +178,20 @@ __global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_cons
     }
     floe_context_open(&s, j.src, j.nbytes, j.at);
     bool good = s.goes_on;
-    for (uint32_t i = 0; i < j.ngrids && good; i++) {
-        tables = open_grid(j, i, i < j.nsteps ? tables : j.ngrids, &s);
+    for (uint32_t i = 0; i < j.nruns && good;) {
+        const floe_wavelet_dev_run run = j.runs[i];
+        if (run.first)
+            tables = open_grid(j, run, run.grid < j.nsteps ? tables : j.ngrids, &s);
+        do {
+            if (threadIdx.x == 0)
+                place_run(j, i, &s);
+        } while (++i < j.nruns && !j.runs[i].first);
+        __syncthreads();
         good = s.good;
         __syncthreads(); /* the first thread sets it in the next grid */
     }
+    if (good)
+        move_chunks(j, &s);
     good = good && floe_context_read_grids(&s, j.grids, j.ngrids, j.tables);
     if (threadIdx.x || !s.goes_on)
         return;
