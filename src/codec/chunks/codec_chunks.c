@@ -88,6 +88,7 @@ floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint6
 floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const floe_resolve_job *job, void *stream,
                                      floe_error *err)
 {
+    static_assert(sizeof(floe_resolved) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
     const floe_resolve_host host = {e->cuda->fetched, e->status, written_of(e)->end, e->first_offset};
     FLOE_CUDA(err, floe_resolve_alone_cuda(job, &host, stream));
     return FLOE_OK;

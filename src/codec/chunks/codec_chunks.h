@@ -33,7 +33,8 @@ void floe_codec_written_take(floe_codec_encode *e, floe_arena *a);
 void floe_codec_written_aim(floe_codec_encode *e);
 floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint64_t index);
 
-/* Nothing of a codec's own comes first. Params, and the call's status, are on their way then; taking them waits for the stream. */
+/* Nothing of a codec's own comes first. Params, and the call's status, are on their way to cuda->fetched then, which nothing
+ * else may use until they are taken; that waits for the stream. */
 floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
                                      floe_error *err);
 floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,

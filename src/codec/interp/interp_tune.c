@@ -319,8 +319,8 @@ static uint32_t trusted_levels(const tuner *t)
     return n;
 }
 
-static const double bounds[][2] = {{1.1, 2}, {1.5, 3}};
-enum { BOUNDS = sizeof bounds / sizeof *bounds };
+enum { WIDER, NARROWER, BOUNDS }; /* of coarse levels */
+static const double bounds[BOUNDS][2] = {[WIDER] = {1.1, 2}, [NARROWER] = {1.5, 3}};
 
 static floe_interp_structure with_bounds(const floe_interp_structure *of, uint32_t i)
 {
@@ -380,10 +380,10 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     expect_more(t, best);
     s.mean = true;
     keep_worth(t, &s, best, bits, WORTH);
-    s = with_bounds(best, 0);
+    s = with_bounds(best, WIDER);
     const uint64_t wider = try_structure(t, &s);
     if (!keep_worth(t, &s, best, bits, BOUNDS_WORTH) && wider >= *bits) { /* narrower ones do not pay where these do */
-        s = with_bounds(best, 1);
+        s = with_bounds(best, NARROWER);
         keep_worth(t, &s, best, bits, BOUNDS_WORTH);
     }
     s = *best;

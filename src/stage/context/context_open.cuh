@@ -232,7 +232,7 @@ FLOE_DEV void bring_tables(floe_context_opening *s, uint32_t ngrids)
     uint32_t used = 0;
     for (uint32_t i = 0; i < ngrids; i++) {
         const uint32_t nbytes = s->tables_nbytes[i];
-        if (nbytes > NEAR_NBYTES - used)
+        if (nbytes == 0 || nbytes > NEAR_NBYTES - used)
             continue;
         for (uint32_t k = threadIdx.x; k < nbytes; k += blockDim.x)
             s->near[used + k] = s->tables_src[i][k];

@@ -11,7 +11,7 @@ typedef struct floe_interp_gpu_thinning {
     uint8_t *originals;
     void *anchors, *stream;
     bool narrow,
-        early; /* early: anchors may be those of another structure than the chosen one. Logarithms' have its errors */
+        early; /* early: lattices may be thinned before the structure is chosen. Logarithms may not: their anchors have its errors */
     /* out */
     floe_interp_plan plan; /* of the lattices that are there */
     floe_interp_dev_thin steps[FLOE_INTERP_STEPS];

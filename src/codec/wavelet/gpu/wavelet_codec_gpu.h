@@ -54,7 +54,7 @@ typedef struct floe_wavelet_gpu_turns {
     uint64_t apart;                /* as in floe_wavelet_dev_lift */
 } floe_wavelet_gpu_turns;
 floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse);
-/* Does the packet, whose result is in array[1]; there the steps find it. The array is `first`, or in array[0]. */
+/* Does the packet. The array is `first`, or in array[0]; where there are passes, array[1] has what comes of them: t->at. */
 floe_status floe_wavelet_gpu_lift_packet(floe_wavelet_gpu_turns *t);
 /* Undoes all its passes but the first `kept`. *array: where what comes of it begins, whether there is a packet or not. */
 floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint8_t **array);
@@ -184,7 +184,7 @@ static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t 
 floe_status floe_wavelet_gpu_clear_beside(const floe_wavelet_gpu_work *w, void *dev, size_t nbytes);
 /* As floe_look_all, of at most FLOE_LOOK_PLACES places. part: a floe_wavelet_gpu_part that is being encoded. */
 floe_status floe_wavelet_gpu_look(void *part, const floe_look *look, uint64_t *bits);
-/* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
+/* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan; but it is _forward that sets corrections to 0. */
 floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
 /* The passes of _forward, if that is to be called with such a plan. */

@@ -17,6 +17,7 @@ enum {
 };
 
 _Static_assert((int)FLOE_WAVELET_STEPS + (int)FLOE_WAVELET_MARK_SETS == (int)FLOE_WAVELET_DEV_GRIDS, "what is written");
+_Static_assert((int)FLOE_WAVELET_PACKET < (int)FLOE_WAVELET_DEV_BANDS, "bands of a packet");
 
 /* A chunk that is decoded. */
 typedef struct decoding {
@@ -264,8 +265,9 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
     return FLOE_OK;
 }
 
-/* Where k passes of a packet of n leave their means. Their details, and all means in the end, lie in array[1], each in its place. So a pass
- * has three places, none of which is another's, or has details of passes before it: the whole array lies across both buffers. */
+/* Where k passes of a packet of n leave their means. Details, and all means in the end, lie in array[1], each in its place. What a pass
+ * reads never overlaps with what it writes: of two passes and more the first reads half a buffer further on, across both, where array[1] is
+ * not written yet. */
 static uint8_t *packet_place(const floe_wavelet_gpu_turns *t, uint32_t k, uint32_t n)
 {
     const uint64_t *shape = t->plan->shape, planes = shape[floe_interp_slowest(shape)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grids of records, one behind the other, as floe_wavelet_records_read has them; untrusted. One block: where the next one begins is not
+/* Grids of records, group by group, as floe_wavelet_places_find has them; untrusted. One block: where the next one begins is not
  * known before. */
 #include <floe/floe.h>
 

@@ -15,7 +15,7 @@ FLOE_DEV void end_part(placing &p, uint64_t *checked)
     *checked = at + 1;
 }
 
-/* Records of a grid: a list, or what stands before its chunks. Places of these are as if they followed. */
+/* Records of a grid: a list, or what stands before its chunks. Chunks get places as if all lay right behind: place_run moves them. */
 FLOE_DEV void place_part(placing &p, floe_wavelet_dev_part &part)
 {
     if (part.list_head) {

@@ -236,7 +236,7 @@ static void begin(void *user, bool large)
         y->status = copy_box(y->of, &y->trial);
 }
 
-/* The last rounds are small: passes of the chunk run beside them. */
+/* The last rounds are small: passes of the chunk run beside them. What forks there forks from the side itself. */
 static void settle(void *user, const floe_wavelet_structure *s)
 {
     trying *y = user;
