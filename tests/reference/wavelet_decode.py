@@ -153,7 +153,7 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] in (1, 2, 3, 4, 5, 6) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+        need(h[0] in (1, 2, 3, 4, 5, 7) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
              h[7] < 4 and h[8] <= 56 and h[10] < (1, 16, 16, 256)[min(h[0], 4) - 1] and (h[1] == 0 or not any(h[2:6] + h[8:11]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")

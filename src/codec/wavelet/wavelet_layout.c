@@ -172,7 +172,7 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err)
 {
     const uint8_t *h = floe_read_bytes(from, FLOE_WAVELET_HEADER_NBYTES);
-    FLOE_CHECK(err, h && h[0] >= 1 && h[0] <= FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, h && h[0] >= 1 && h[0] <= FLOE_WAVELET_VERSION && h[0] != FLOE_WAVELET_NO_VERSION, FLOE_ERR_FORMAT,
                "wavelet chunk: of a version that is not known");
     const uint32_t nbits = h[0] <= FLOE_WAVELET_TALL_CHUNKS ? 2 : 4, kinds = h[10] >> nbits;
     const bool rows = read_shorter(&c->shorter[FLOE_WAVELET_CORRECTIONS], h[0], h[10] & ((1u << nbits) - 1)) &&

@@ -12,7 +12,8 @@
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 6,     /* the version that is written; the older ones below are read */
+    FLOE_WAVELET_VERSION = 7,     /* the version that is written; the older ones below are read */
+    FLOE_WAVELET_NO_VERSION = 6,  /* none: no single bit turns 7 into a version without checks */
     FLOE_WAVELET_TOGETHER = 5,    /* entropy chunks of a step lie together, with a packet, too */
     FLOE_WAVELET_UNLIFTED = 4,    /* as 5, and encoding of entropy chunks began with FLOE_ANS_LEAST */
     FLOE_WAVELET_TALL_CHUNKS = 3, /* as 4, and entropy chunks have up to 64 rows of a plane */
