@@ -45,6 +45,7 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         e->marks[s] = floe_arena_take(arena, e->nmarks, 1);
     e->holes = trial ? floe_arena_take(arena, e->nmarks, 1) : NULL;
+    e->back = trial ? floe_arena_take(arena, e->ncells, e->size) : NULL;
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 2) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 2, sizeof *e->tables);
     e->found = floe_arena_take(arena, e->cpu->threads + 1, sizeof *e->found);
@@ -174,6 +175,16 @@ static bool are_cut(const encoder *e, uint32_t i)
     return count > floe_wavelet_cuts_most(e, i);
 }
 
+/* Lays the codes of step i, whose details are there. False where it must be left out. */
+static bool lay_codes(encoder *e, uint32_t i)
+{
+    floe_wavelet_coding *c = &e->chunk.plan.steps[i];
+    const double largest = floe_wavelet_largest(&e->bands, i);
+    c->step.width = largest < 127 ? 1 : 2;
+    floe_wavelet_coding_lay(c);
+    return largest < FLOE_WAVELET_CODE_MOST || !are_cut(e, i);
+}
+
 void floe_wavelet_array_forward(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
@@ -183,15 +194,20 @@ void floe_wavelet_array_forward(encoder *e)
         floe_wavelet_step_do(&e->bands, &packet);
     for (uint32_t i = 0; i < nsteps; i++) {
         floe_wavelet_step_do(&e->bands, &p->steps[i].step);
-        const double largest = floe_wavelet_largest(&e->bands, i);
-        p->steps[i].step.width = largest < 127 ? 1 : 2;
-        floe_wavelet_coding_lay(&p->steps[i]);
-        if (!(largest < FLOE_WAVELET_CODE_MOST) && are_cut(e, i)) {
+        if (!lay_codes(e, i)) {
             floe_wavelet_step_undo(&e->bands, &p->steps[i].step, NULL);
             p->nsteps = i;
             break;
         }
     }
+}
+
+bool floe_wavelet_array_again(encoder *e)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < e->chunk.plan.nsteps && good; i++)
+        good = lay_codes(e, i);
+    return good;
 }
 
 static void set_shifts(encoder *e, floe_wavelet_coding *c)

@@ -40,6 +40,8 @@ typedef struct floe_wavelet_encoder {
     uint8_t *anchors;
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* kinds: all 0 unless has_kinds */
     int8_t *holes;                         /* of a trial: kinds as they were before it */
+    uint8_t *back;                         /* of a trial: a third array, to which codes are turned */
+    bool transformed;                      /* a trial's array has the transform of e->structure */
     uint32_t *counts;                      /* of each step, of both sets of marks, then of steps that share tables */
     floe_context_tables *tables;
     floe_wavelet_found *found; /* of each worker, then of all */
@@ -77,8 +79,10 @@ floe_status floe_wavelet_fill(const floe_wavelet_encoder *e, floe_wavelet_fillin
  * all coarser ones are left out. */
 uint64_t floe_wavelet_cuts_most(const floe_wavelet_encoder *e, uint32_t i);
 /* By e->chunk.plan: _forward turns the array to details and anchors, _code turns these to codes, _back turns codes to the array that a
- * decoder will have. _code returns false where the bound is too small for any code. */
+ * decoder will have. _again lays the codes of a plan whose transform the array has already; it returns false where some step must be left
+ * out. _code returns false where the bound is too small for any code. */
 void floe_wavelet_array_forward(floe_wavelet_encoder *e);
+bool floe_wavelet_array_again(floe_wavelet_encoder *e);
 bool floe_wavelet_array_code(floe_wavelet_encoder *e);
 void floe_wavelet_array_back(floe_wavelet_encoder *e);
 /* Compares the array that a decoder will have with the field; makes corrections and kinds. */

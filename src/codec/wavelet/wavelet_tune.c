@@ -35,10 +35,9 @@ enum {
     PACKETS = 3,
     /* An axis is rough that takes a bit more for each value; or one more for so many values, if that is twice as much. */
     LEAST_ROUGH = 8,
-    BORDER_WORTH = 8,  /* an axis that the box cuts is frozen for one of so many bits */
-    AGAIN_WORTH = 100, /* tuning goes on while a turn spares one in so many bits */
-    FEW_CELLS = 4096,  /* a field of fewer cells is not worth more trials */
-    ROUND = 12         /* trials, at most */
+    BORDER_WORTH = 8, /* an axis that the box cuts is frozen for one of so many bits */
+    FEW_CELLS = 4096, /* a field of fewer cells is not worth more trials */
+    ROUND = 12        /* trials, at most */
 };
 
 typedef struct tuner {
@@ -177,11 +176,33 @@ uint64_t floe_wavelet_anchors_bits(const encoder *e)
     return floe_interp_points(floe_wavelet_anchors(&e->chunk.plan)) * e->chunk.anchors.nbits;
 }
 
-static void try_structure(encoder *e, floe_wavelet_trial *t)
+/* Details and anchors of a structure: those of the last trial, if it had the same transform. */
+static void transform(encoder *e, const floe_wavelet_structure *s)
 {
-    floe_wavelet_plan_make(e, &t->structure);
+    floe_wavelet_plan_make(e, s);
+    const uint32_t nsteps = e->chunk.plan.nsteps;
+    if (e->transformed && floe_wavelet_is_same_transform(&e->structure, s) && floe_wavelet_array_again(e))
+        return;
     floe_cpu_copy(e->cpu, e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
+    e->structure = *s;
+    e->transformed = e->chunk.plan.nsteps == nsteps;
+}
+
+/* What a decoder would make of the codes, and how that differs from the values. */
+static void check(encoder *e)
+{
+    uint8_t *details = e->bands.array;
+    e->bands.array = e->back;
+    floe_wavelet_array_back(e);
+    floe_cpu_copy(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
+    floe_wavelet_array_check(e);
+    e->bands.array = details;
+}
+
+static void try_structure(encoder *e, floe_wavelet_trial *t)
+{
+    transform(e, &t->structure);
     if (!floe_wavelet_array_code(e))
         return;
     t->codes = floe_wavelet_anchors_bits(e);
@@ -191,12 +212,11 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
     }
     if (!t->all)
         return;
-    floe_wavelet_array_back(e);
-    floe_cpu_copy(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
-    floe_wavelet_array_check(e);
+    check(e);
     t->bits = t->codes + floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS) +
               floe_wavelet_literals_bits(e, floe_wavelet_found_gather(e)->nliterals);
 }
+
 /* ---- rounds ------------------------------------------------------------------------------------------------------------ */
 
 static void add(tuner *t, const floe_wavelet_structure *s, bool all)
@@ -478,11 +498,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
     }
     if (large)
         tune_begin(&t);
-    for (bool again = true; again;) {
-        const uint64_t before = t.best.bits;
-        tune_rest(&t);
-        again = is_best(e) && t.best.bits < before - before / AGAIN_WORTH;
-    }
+    tune_rest(&t);
     e->expected = (uint64_t)((double)t.best.codes * e->share) / t.ncells;
     if (is_best(e) && !large)
         tune_large(&t);
@@ -501,6 +517,7 @@ void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe
     trial->params = params;
     trial->bound = params->bound;
     trial->max_abs = e->max_abs;
+    trial->transformed = false;
     trial->values = floe_interp_view_lattice(kept, trial->chunk.plan.shape);
 }
 
