@@ -139,7 +139,7 @@ static floe_status device_by_cpu(floe_ctx *ctx, const decompress_call *call)
     floe_arena_take(&plan, nelems, floe_dtype_size(h->dtype));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&d.stream, &arena);
-    void *values = floe_arena_take(&arena, nelems, floe_dtype_size(h->dtype));
+    void *values = floe_arena_take_dense(&arena, nelems, floe_dtype_size(h->dtype));
     FLOE_TRY(floe_stream_begin_decode(ctx, &d.stream));
     for (floe_walk walk = floe_walk_of(h, d.lo, d.hi); floe_walk_next(&walk, &chunk);)
         FLOE_TRY(chunk_by_cpu(ctx, &d, chunk, values));

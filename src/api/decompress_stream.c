@@ -40,7 +40,7 @@ static uint64_t slab_part_nelems(const decompression *d)
 static void take_all(decompression *d, floe_arena *arena)
 {
     floe_stream_take(&d->all.stream, arena);
-    d->slab_data = floe_arena_take(arena, slab_part_nelems(d), floe_dtype_size(d->all.stream.header.dtype));
+    d->slab_data = floe_arena_take_dense(arena, slab_part_nelems(d), floe_dtype_size(d->all.stream.header.dtype));
     if (d->checks_end) {
         d->entries = floe_arena_take(arena, d->all.stream.nchunks, sizeof *d->entries);
         d->index_space = floe_arena_take(arena, floe_index_nbytes(d->all.stream.nchunks), 1);

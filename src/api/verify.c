@@ -162,7 +162,7 @@ static void take_all(verification *v, floe_arena *arena)
 {
     const floe_sizing *s = &v->stream.sizing;
     floe_stream_take(&v->stream, arena);
-    v->decoded = floe_arena_take(arena, s->chunk_nelems, floe_dtype_size(v->stream.header.dtype));
+    v->decoded = floe_arena_take_dense(arena, s->chunk_nelems, floe_dtype_size(v->stream.header.dtype));
     v->pieces = floe_verify_take(arena, s->chunk_nelems);
 }
 

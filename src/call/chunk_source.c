@@ -38,8 +38,8 @@ void floe_chunk_source_take(floe_chunk_source *s, floe_arena *arena)
         return;
     floe_slab_of(s->header, 0, &slab); /* none is larger than the first */
     s->field = floe_field_of(NULL, s->header->dtype, s->header->rank, slab.extent);
-    s->field.data =
-        floe_arena_take(arena, floe_extent_nelems(s->header->rank, slab.extent), floe_dtype_size(s->header->dtype));
+    s->field.data = floe_arena_take_dense(arena, floe_extent_nelems(s->header->rank, slab.extent),
+                                          floe_dtype_size(s->header->dtype));
     s->slab = (floe_slab){.nchunks = 0};
 }
 

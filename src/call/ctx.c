@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE /* madvise */
 #include "call/ctx.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "base/try.h"
 #include "call/struct_copy.h"
@@ -164,20 +160,6 @@ floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call)
 
 size_t floe_ctx_workspace_nbytes(const floe_arena *plan) { return plan->overflow ? 0 : plan->used; }
 
-enum { LARGE_PAGE = 1 << 21 };
-
-/* Requests large pages for what lies within: page faults and translations of addresses took up to a third of a call's time. */
-static void use_large_pages(uint8_t *block, size_t nbytes)
-{
-#ifdef MADV_HUGEPAGE
-    const size_t before = (size_t)(-(uintptr_t)block % LARGE_PAGE);
-    if (block && nbytes >= before + LARGE_PAGE)
-        (void)madvise(block + before, (nbytes - before) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
-#else
-    (void)block, (void)nbytes;
-#endif
-}
-
 static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
 {
     const uint64_t least = needed + ctx->held_nbytes;
@@ -191,7 +173,6 @@ static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
     ctx->workspace = aligned_alloc(FLOE_ARENA_ALIGN, needed); /* a plan's size is a multiple of the alignment */
     FLOE_CHECK(&ctx->err, ctx->workspace, FLOE_ERR_MEMORY, "%zu bytes of scratch memory could not be had", needed);
     ctx->workspace_nbytes = needed;
-    use_large_pages(ctx->workspace, needed);
     return FLOE_OK;
 }
 

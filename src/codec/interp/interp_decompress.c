@@ -55,8 +55,8 @@ static void take_scratch(decoder *d, const floe_cpu *cpu, const room *s, floe_ar
     d->entropy = floe_interp_entropy_take(&d->workers, false, s->tile * d->size, arena);
     d->entropy.cpu = cpu;
     for (int i = 0; i < 2; i++)
-        d->lattices[i] = floe_arena_take(arena, s->lattice[i], d->size);
-    d->records = floe_arena_take(arena, s->step_records, 1);
+        d->lattices[i] = floe_arena_take_dense(arena, s->lattice[i], d->size);
+    d->records = floe_arena_take_dense(arena, s->step_records, 1);
     d->tables = floe_arena_take(arena, s->tables, sizeof *d->tables);
     d->part = floe_arena_take(arena, s->bits, sizeof *d->part);
     d->mask_records = floe_arena_take(arena, s->mask_records, 1);

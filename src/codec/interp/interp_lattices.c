@@ -29,10 +29,10 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
 {
     const floe_context_grid mask = floe_interp_mask_grid(e->chunk.plan.shape);
     floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
-    e->originals = floe_arena_take(arena, e->needs.coarse, e->size);
+    e->originals = floe_arena_take_dense(arena, e->needs.coarse, e->size);
     for (int i = 0; i < 2; i++)
-        e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);
-    e->records = floe_arena_take(arena, e->needs.records, 1);
+        e->lattices[i] = floe_arena_take_dense(arena, e->needs.lattice[i], e->size);
+    e->records = floe_arena_take_dense(arena, e->needs.records, 1);
     e->anchors = floe_arena_take(arena, e->needs.lattice[1], e->size);
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);

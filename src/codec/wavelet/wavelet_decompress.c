@@ -52,9 +52,9 @@ static void take_scratch(decoder *d, uint64_t records, floe_arena *arena)
     d->entropy.sparse = true;
     d->bands.plan = &d->chunk.plan;
     d->bands.shape = d->array;
-    d->bands.array = floe_arena_take(arena, floe_interp_points(d->array), d->size);
+    d->bands.array = floe_arena_take_dense(arena, floe_interp_points(d->array), d->size);
     d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->array), d->size);
-    d->records = floe_arena_take(arena, records, 1);
+    d->records = floe_arena_take_dense(arena, records, 1);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && d->records; s++)
         d->marks[s] = (int8_t *)d->records + (uint64_t)s * d->nmarks;
     d->tables = floe_arena_take(arena, 1, sizeof *d->tables);
