@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/wavelet/wavelet_values_math.h"
 
-enum { RUN = 64 /* values that are done together, in vectors */ };
+enum {
+    RUN = 64, /* values that are done together, in vectors */
+    MANY = 8  /* of these are outside the bound: then corrections of all take less time than those of each */
+};
 
 /* Elements of the field from i on. */
 FLOE_INLINE void gather(const floe_wavelet_row *r, uint64_t i, uint64_t n, floe_real *restrict to)
@@ -134,6 +137,39 @@ static void check_values(const floe_wavelet_row *r, uint64_t first, uint64_t n, 
     }
 }
 
+/* Does what correct does, for an absolute bound, of those values whose errors are outside it. Loops are over all values, without branches:
+ * they become vectors. */
+static void correct_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *x,
+                          const floe_real *error, floe_wavelet_found *found)
+{
+    const floe_real *v = (const floe_real *)r->array + first, unit = (floe_real)r->unit,
+                    tolerance = (floe_real)r->tolerance;
+    floe_real y[RUN], worst = 0;
+    int32_t code[RUN], literal = 0;
+    for (uint64_t k = 0; k < n; k++)
+        code[k] = FLOE_R(floe_wavelet_correction)(x[k], v[k], r->center, r->unit);
+    for (uint64_t k = 0; k < n; k++)
+        y[k] = code[k] ? FLOE_R(floe_wavelet_correct)(v[k], code[k], unit) : v[k];
+    finish(r, y, n, y);
+    for (uint64_t k = 0; k < n; k++) {
+        const floe_real left = FLOE_R(floe_real_abs)(x[k] - y[k]);
+        const int32_t bad = -!(error[k] <= tolerance), good = -((double)left <= r->tolerance);
+        literal |= bad & ~(good & -(code[k] != 0));
+        code[k] &= bad & good;
+        worst = code[k] && left > worst ? left : worst;
+    }
+    for (uint64_t k = 0; k < n; k++) {
+        r->corrections[floe_wavelet_mark(r->x + first + k)] = (int8_t)code[k];
+        found->ncorrections += code[k] != 0;
+    }
+    found->max_error = (double)worst > found->max_error ? (double)worst : found->max_error;
+    for (uint64_t k = 0; k < n && literal; k++)
+        if (!(error[k] <= tolerance) && !code[k]) {
+            r->kinds[floe_wavelet_mark(r->x + first + k)] = FLOE_WAVELET_LITERAL;
+            found->nliterals++;
+        }
+}
+
 /* The same for an absolute bound, if no value is of a kind. The largest error is found by bit patterns, which are ordered as the numbers are:
  * of whole numbers compilers make vectors. */
 static void check_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
@@ -147,11 +183,15 @@ static void check_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n, c
         error[k] = FLOE_R(floe_real_abs)(x[k] - y[k]);
     for (uint64_t k = 0; k < n; k++) {
         const floe_int good = -(floe_int)(error[k] <= tolerance), e = (floe_int)FLOE_R(floe_real_bits)(error[k]) & good;
-        nbad |= ~good;
+        nbad -= ~good;
         worst = e > worst ? e : worst;
     }
     const double most = (double)FLOE_R(floe_real_of)((floe_uint)worst);
     found->max_error = most > found->max_error ? most : found->max_error;
+    if (nbad >= MANY) {
+        correct_plain(r, first, n, x, error, found);
+        return;
+    }
     for (uint64_t k = 0; k < n && nbad; k++)
         if (!(error[k] <= tolerance))
             correct(r, first + k, found);
