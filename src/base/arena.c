@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { LARGE_PAGE = 1 << 21 };
+enum { LARGE_PAGE = 1 << 21 /* bytes; where the system's are larger, they are multiples of it */ };
 
 void *floe_arena_take_dense(floe_arena *a, uint64_t count, size_t size)
 {

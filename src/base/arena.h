@@ -41,7 +41,7 @@ static inline void *floe_arena_take(floe_arena *a, uint64_t count, size_t size)
     return p;
 }
 
-/* The same for what will be written from end to end: in large pages, where the system gives them on request. Page faults and translations
+/* The same for what will be written without gaps: in large pages, where the system gives them on request. Page faults and translations
  * of addresses cost a first call up to a third of its time. */
 void *floe_arena_take_dense(floe_arena *a, uint64_t count, size_t size);
 
