@@ -108,6 +108,8 @@ static const bench_case cases[] = {
     {"wavelet_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"wavelet_1d", "turbulence", FLOE_F32, 1, {1 << 26}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"wavelet_fill", "fill", FLOE_F32, 3, {128, 512, 512}, "rel=1e-3 codec=wavelet preset=balanced", false},
+    {"interp_chunks", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=interp chunk=128x128x128", false},
+    {"wavelet_chunks", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=wavelet chunk=128x128x128", false},
     {"interp_1024", "turbulence", FLOE_F32, 3, {1024, 1024, 1024}, "rel=1e-3 codec=interp preset=balanced", false},
     {"wavelet_1024", "turbulence", FLOE_F32, 3, {1024, 1024, 1024}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"zfp_host_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", true},

@@ -48,33 +48,49 @@ static floe_status device_fits(int device, floe_error *err)
     return FLOE_OK;
 }
 
-static floe_status own_create(floe_cuda *cuda, floe_error *err)
+static floe_status beside_create(void **side, void **forked, void **joined, floe_error *err)
 {
     int first;
+    FLOE_CUDA(err, cudaDeviceGetStreamPriorityRange(NULL, &first));
+    FLOE_CUDA(err, cudaStreamCreateWithPriority((cudaStream_t *)side, cudaStreamNonBlocking, first));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)joined, cudaEventDisableTiming));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)forked, cudaEventDisableTiming));
+    return FLOE_OK;
+}
+
+static floe_status own_create(floe_cuda *cuda, floe_error *err)
+{
     FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
                "the device workspace lies in host memory, out of the GPU's reach");
     FLOE_CUDA(err, cudaMallocHost(&cuda->fetched, FLOE_CUDA_FETCHED_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
-    FLOE_CUDA(err, cudaDeviceGetStreamPriorityRange(NULL, &first));
-    FLOE_CUDA(err, cudaStreamCreateWithPriority((cudaStream_t *)&cuda->side, cudaStreamNonBlocking, first));
-    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
-    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
+    FLOE_TRY(beside_create(&cuda->side, &cuda->forked, &cuda->joined, err));
     /* cudaMemset would wait for nothing, and the caller's stream perhaps not for it */
     FLOE_CUDA(err, cudaMemsetAsync(cuda->state, 0, FLOE_CUDA_STATE_NBYTES, (cudaStream_t)cuda->side));
     FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->side));
     return FLOE_OK;
 }
 
+static void lane_free(const floe_cuda_lane *lane)
+{
+    if (lane->stream)
+        cudaStreamDestroy((cudaStream_t)lane->stream);
+    if (lane->side)
+        cudaStreamDestroy((cudaStream_t)lane->side);
+    if (lane->joined)
+        cudaEventDestroy((cudaEvent_t)lane->joined);
+    if (lane->forked)
+        cudaEventDestroy((cudaEvent_t)lane->forked);
+}
+
 static void own_free(floe_cuda *cuda)
 {
+    const floe_cuda_lane own = {NULL, cuda->side, cuda->forked, cuda->joined};
     cudaFreeHost(cuda->fetched);
     cudaFree(cuda->state);
-    if (cuda->side)
-        cudaStreamDestroy((cudaStream_t)cuda->side);
-    if (cuda->joined)
-        cudaEventDestroy((cudaEvent_t)cuda->joined);
-    if (cuda->forked)
-        cudaEventDestroy((cudaEvent_t)cuda->forked);
+    lane_free(&own);
+    for (int i = 0; i < FLOE_CUDA_LANES; i++)
+        lane_free(&cuda->lanes[i]);
 }
 
 floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *workspace, size_t workspace_nbytes,
@@ -212,25 +228,75 @@ floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err)
     return FLOE_OK;
 }
 
-static floe_status join(const floe_cuda *cuda, void *stream, floe_error *err)
+/* `stream` waits for what is on `beside`; status and failures as floe_cuda_join has them. */
+static floe_status join(void *beside, void *joined, void *stream, floe_status status, floe_error *err)
 {
-    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->joined, (cudaStream_t)cuda->side));
-    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)cuda->joined, 0));
-    return FLOE_OK;
+    floe_error *first = status == FLOE_OK ? err : NULL; /* the first failure's message */
+    floe_status s =
+        floe_cuda_status(cudaEventRecord((cudaEvent_t)joined, (cudaStream_t)beside), "cudaEventRecord", first);
+    if (s == FLOE_OK)
+        s = floe_cuda_status(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)joined, 0), "cudaStreamWaitEvent",
+                             first);
+    if (s != FLOE_OK)
+        cudaStreamSynchronize((cudaStream_t)beside);
+    return status == FLOE_OK ? s : status;
 }
 
 floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err)
 {
-    const floe_status joined = join(cuda, stream, status == FLOE_OK ? err : NULL); /* the first failure's message */
-    if (joined != FLOE_OK)
-        cudaStreamSynchronize((cudaStream_t)cuda->side);
-    return status == FLOE_OK ? joined : status;
+    return join(cuda->side, cuda->joined, stream, status, err);
 }
 
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)
 {
     FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->stream));
     return FLOE_OK;
+}
+
+floe_status floe_cuda_lanes_open(floe_cuda *cuda, uint32_t n, floe_error *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        floe_cuda_lane lane = {NULL, NULL, NULL, NULL};
+        if (cuda->lanes[i].stream)
+            continue;
+        floe_status status = beside_create(&lane.side, &lane.forked, &lane.joined, err);
+        if (status == FLOE_OK)
+            status = floe_cuda_status(cudaStreamCreateWithFlags((cudaStream_t *)&lane.stream, cudaStreamNonBlocking),
+                                      "cudaStreamCreateWithFlags", err);
+        if (status != FLOE_OK) {
+            lane_free(&lane);
+            return status;
+        }
+        cuda->lanes[i] = lane;
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_lanes_fork(const floe_cuda *cuda, uint32_t n, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->lanes[0].forked, (cudaStream_t)stream));
+    for (uint32_t i = 0; i < n; i++)
+        FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->lanes[i].stream, (cudaEvent_t)cuda->lanes[0].forked, 0));
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_lanes_join(const floe_cuda *cuda, uint32_t n, void *stream, floe_status status, floe_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        status = join(cuda->lanes[i].stream, cuda->lanes[i].joined, stream, status, err);
+    return status;
+}
+
+floe_cuda floe_cuda_on_lane(const floe_cuda *cuda, uint32_t i)
+{
+    const floe_cuda_lane *lane = &cuda->lanes[i];
+    floe_cuda on = *cuda;
+    on.stream = lane->stream;
+    on.side = lane->side;
+    on.forked = lane->forked;
+    on.joined = lane->joined;
+    on.fetched = NULL;
+    return on;
 }
 
 #else /* no CUDA in this build */

@@ -15,7 +15,12 @@
 
 #include "base/arena.h"
 
-enum { FLOE_CUDA_FETCHED_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576 };
+enum { FLOE_CUDA_FETCHED_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576, FLOE_CUDA_LANES = 8 };
+
+/* Streams of our own for work beside other work: a lane, and what is at its side. cudaStream_t, cudaEvent_t. */
+typedef struct floe_cuda_lane {
+    void *stream, *side, *forked, *joined;
+} floe_cuda_lane;
 
 typedef struct floe_cuda {
     bool open;
@@ -29,6 +34,7 @@ typedef struct floe_cuda {
     void *state;   /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join, whose kernels come first; cudaEvent_t */
     void *side, *forked, *joined;
+    floe_cuda_lane lanes[FLOE_CUDA_LANES]; /* those that floe_cuda_lanes_open has opened; NULL behind them */
     uint32_t granted; /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
 } floe_cuda;
 
@@ -77,6 +83,14 @@ floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, 
 floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err);
 floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
+
+/* The first n lanes are there afterwards. */
+floe_status floe_cuda_lanes_open(floe_cuda *cuda, uint32_t n, floe_error *err);
+/* As fork and join, of n lanes that are there. */
+floe_status floe_cuda_lanes_fork(const floe_cuda *cuda, uint32_t n, void *stream, floe_error *err);
+floe_status floe_cuda_lanes_join(const floe_cuda *cuda, uint32_t n, void *stream, floe_status status, floe_error *err);
+/* What work on lane i sees: its stream, and its side. Nothing is to be fetched by it. */
+floe_cuda floe_cuda_on_lane(const floe_cuda *cuda, uint32_t i);
 
 /*
  * The GPU backend, where it is a library of its own: libfloe_cuda.so has all kernels and the CUDA runtime. libfloe's C calls both

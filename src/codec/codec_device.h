@@ -94,11 +94,16 @@ typedef struct floe_codec_decode {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
     floe_preset preset;
     floe_bound_mode mode;
-    uint32_t level;     /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
-    floe_limits limits; /* as of floe_chunk_decode */
+    uint32_t level;      /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
+    floe_limits limits;  /* as of floe_chunk_decode */
+    uint32_t most_lanes; /* of codecs that wait: chunks that are done at once, at most; 0: one */
     bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level are. Out: there is */
-    uint64_t nchunks;             /* out. More is FLOE_ERR_LIMIT */
-    const struct floe_cuda *cuda; /* as of floe_codec_encode */
+    uint64_t nchunks;       /* out. More is FLOE_ERR_LIMIT */
+    struct floe_cuda *cuda; /* as of floe_codec_encode */
+    /* out of decode_take, of codecs that wait: how many chunks are done at once, and scratch of each */
+    uint32_t nlanes;
+    size_t lane_nbytes;
+    uint8_t *lanes;
     /* for decode_aim */
     floe_dev_field field; /* the output: the box lo..hi, of the level's points */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];

@@ -71,6 +71,7 @@ static floe_status plan_of_header(const floe_header *h, decompression *d, floe_e
     decode->preset = h->preset;
     decode->mode = h->mode;
     decode->any = false;
+    decode->most_lanes = FLOE_CUDA_LANES;
     return plan(d, err);
 }
 
@@ -99,10 +100,16 @@ static void take_all(decompression *d, floe_arena *a)
     d->own_stream = floe_arena_take(a, d->own_nbytes, 1);
 }
 
+/* For chunks one after another where there is no room for several at once. */
 static floe_status scratch_get(floe_ctx *ctx, decompression *d)
 {
     floe_arena plan = floe_arena_plan(), arena;
     take_all(d, &plan);
+    if (d->decode.nlanes > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
+        d->decode.most_lanes = 1;
+        plan = floe_arena_plan();
+        take_all(d, &plan);
+    }
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
     take_all(d, &arena);
     return FLOE_OK;
@@ -123,7 +130,7 @@ static void expect(decompression *d, const uint64_t *lo, const uint64_t *hi, con
 }
 
 /* What all kernels of a call work on. */
-static void aim(decompression *d, const floe_cuda *cuda, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
+static void aim(decompression *d, floe_cuda *cuda, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
 {
     const bool early = d->codec->opens_early;
     floe_codec_decode *decode = &d->decode;

@@ -265,37 +265,122 @@ static bool set_box(floe_codec_chunk *c, const uint64_t *at)
     return true;
 }
 
-floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_visit *visit, void *stream, floe_error *err)
+enum { LANE_CELLS = 1 << 25 /* of chunks that are done at once */ };
+
+void floe_codec_lanes_take(floe_codec_decode *call, floe_codec_lane_take *take, floe_arena *a)
 {
-    floe_codec_chunk c = {.call = call, .stream = stream, .err = err};
-    floe_dev_record record;
+    floe_arena plan = floe_arena_plan();
+    uint64_t n = LANE_CELLS;
+    for (uint32_t i = 0; i < call->rank; i++)
+        n /= floe_max64(call->chunk[i], 1);
+    take(call, &plan);
+    call->nlanes = (uint32_t)floe_max64(1, floe_min64(n, floe_min64(call->nchunks, call->most_lanes)));
+    call->lane_nbytes = plan.used;
+    call->lanes = floe_arena_take(a, call->nlanes, call->lane_nbytes);
+    a->overflow = a->overflow || plan.overflow;
+}
+
+/* A call, and its chunks on their way to the lanes. */
+typedef struct visiting {
+    const floe_codec_decode *call;
+    floe_codec_visit *visit;
+    floe_codec_chunk chunk;
+    floe_codec_decode lane[FLOE_CUDA_LANES]; /* the call, with a lane's scratch and streams */
+    floe_cuda cuda[FLOE_CUDA_LANES];
+    uint32_t turn;  /* of lanes: the next one */
+    uint64_t nseen; /* chunks */
+} visiting;
+
+/* Whether some of the box is in chunk `index`, which becomes v->chunk then. */
+static bool cut_chunk(visiting *v, uint64_t index)
+{
     uint64_t place[FLOE_MAX_RANK];
+    floe_grid_cut(v->call->rank, v->call->shape, v->call->chunk, index, place, v->chunk.extent);
+    return set_box(&v->chunk, place);
+}
+
+/* head: as of floe_codec_chunk. */
+static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_record *record, const uint8_t *head,
+                               uint64_t head_nbytes)
+{
+    floe_codec_chunk *c = &v->chunk;
+    c->call = &v->lane[v->turn];
+    c->stream = v->cuda[v->turn].stream;
+    v->turn = (v->turn + 1) % v->call->nlanes;
+    cut_chunk(v, index);
+    c->src = v->call->stream + record->offset + FLOE_RECORD_HEAD_NBYTES;
+    c->nbytes = record->nbytes;
+    c->head = head;
+    c->head_nbytes = floe_min64(head_nbytes, record->nbytes);
+    return v->visit(c);
+}
+
+/* Chunks that have some of the box; the first one of the field is known, others are fetched together. */
+static floe_status visit_some(visiting *v, const known *k, void *stream)
+{
+    floe_error *err = v->chunk.err;
+    floe_codec_heads job = {.stream = v->call->stream, .records = v->call->records, .to = v->call->cuda->fetched};
+    for (; v->nseen < v->call->nchunks && job.n < FLOE_CODEC_HEADS && (job.n == 0 || job.index[0] > 0); v->nseen++)
+        if (cut_chunk(v, v->nseen))
+            job.index[job.n++] = v->nseen;
+    if (job.n && job.index[0] == 0) {
+        const uint64_t at = k->first.offset + FLOE_RECORD_HEAD_NBYTES, upto = floe_min64(v->call->nbytes, BEGIN_NBYTES);
+        return visit_chunk(v, 0, &k->first, at < upto ? k->begin + at : NULL, at < upto ? upto - at : 0);
+    }
+    if (job.n == 0)
+        return FLOE_OK;
+    FLOE_CUDA(err, floe_codec_heads_cuda(&job, stream));
+    FLOE_CUDA(err, cudaStreamSynchronize(stream));
+    for (uint32_t i = 0; i < job.n; i++)
+        FLOE_TRY(visit_chunk(v, job.index[i], &job.to[i].record, job.to[i].bytes, FLOE_CODEC_HEAD_NBYTES));
+    return FLOE_OK;
+}
+
+static floe_status visit_all(visiting *v, const known *k, void *stream)
+{
+    while (v->nseen < v->call->nchunks)
+        FLOE_TRY(visit_some(v, k, stream));
+    return FLOE_OK;
+}
+
+/* Lanes of their own, unless there is but one: that is the call's stream. */
+static floe_status visit_in_lanes(visiting *v, floe_codec_lane_take *take, const known *k, void *stream)
+{
+    const floe_codec_decode *call = v->call;
+    const uint32_t n = call->nlanes;
+    if (n > 1)
+        FLOE_TRY(floe_cuda_lanes_open(call->cuda, n, v->chunk.err));
+    for (uint32_t i = 0; i < n; i++) {
+        floe_arena scratch = floe_arena_of(call->lanes + i * call->lane_nbytes, call->lane_nbytes);
+        v->cuda[i] = n > 1 ? floe_cuda_on_lane(call->cuda, i) : *call->cuda;
+        v->lane[i] = *call;
+        v->lane[i].cuda = &v->cuda[i];
+        take(&v->lane[i], &scratch);
+    }
+    if (n == 1) {
+        v->cuda[0].stream = stream;
+        return visit_all(v, k, stream);
+    }
+    FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, v->chunk.err));
+    return floe_cuda_lanes_join(call->cuda, n, stream, visit_all(v, k, stream), v->chunk.err);
+}
+
+floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_lane_take *take, floe_codec_visit *visit,
+                                  void *stream, floe_error *err)
+{
+    visiting v = {.call = call, .visit = visit, .chunk = {.call = call, .stream = stream, .err = err}};
     known k;
     if (call->nchunks == 0)
         return FLOE_OK;
-    FLOE_TRY(fetch_known(&c, &k));
+    FLOE_TRY(fetch_known(&v.chunk, &k));
     if (k.status != FLOE_OK || k.nrecords == 0)
         return FLOE_OK;
-    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *place) != 0 ||
-        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *place) != 0)
-        return floe_codec_refuse(&c, FLOE_ERR_LIMIT);
-    c.out = floe_field_of(NULL, call->dtype, call->rank, call->field.shape);
-    memcpy(c.out.stride, call->field.stride, sizeof c.out.stride);
-    for (uint64_t i = 0; i < k.nrecords; i++) {
-        floe_grid_cut(call->rank, call->shape, call->chunk, i, place, c.extent);
-        if (!set_box(&c, place))
-            continue;
-        record = k.first;
-        if (i > 0)
-            FLOE_TRY(floe_codec_fetch(&record, call->records + i, sizeof record, c.stream, c.err));
-        const uint64_t at = record.offset + FLOE_RECORD_HEAD_NBYTES, upto = floe_min64(call->nbytes, BEGIN_NBYTES);
-        c.src = call->stream + at;
-        c.head_nbytes = at < upto ? upto - at : 0;
-        c.head = c.head_nbytes ? k.begin + at : NULL;
-        c.nbytes = record.nbytes;
-        FLOE_TRY(visit(&c));
-    }
-    return FLOE_OK;
+    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *k.layout) != 0 ||
+        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *k.layout) != 0)
+        return floe_codec_refuse(&v.chunk, FLOE_ERR_LIMIT);
+    v.chunk.out = floe_field_of(NULL, call->dtype, call->rank, call->field.shape);
+    memcpy(v.chunk.out.stride, call->field.stride, sizeof v.chunk.out.stride);
+    return visit_in_lanes(&v, take, &k, stream);
 }
 
 #endif

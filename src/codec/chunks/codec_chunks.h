@@ -89,10 +89,14 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
 floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
                             const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern);
 
+/* Small chunks leave a GPU idle: some are done at once, each in a lane with a stream and scratch of its own. */
+typedef void floe_codec_lane_take(floe_codec_decode *lane, floe_arena *a);
+/* Takes the scratch of all lanes. */
+void floe_codec_lanes_take(floe_codec_decode *call, floe_codec_lane_take *take, floe_arena *a);
 /* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
 typedef floe_status floe_codec_visit(const floe_codec_chunk *c);
-floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_visit *visit, void *stream,
-                                  floe_error *err);
+floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_lane_take *take, floe_codec_visit *visit,
+                                  void *stream, floe_error *err);
 
 /* All is done by decode_start. */
 void floe_codec_aim_nothing(floe_codec_decode *d);

@@ -3,7 +3,7 @@
 #ifndef FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 #define FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 
-#include <stdint.h>
+#include "base/dev_record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,22 @@ typedef struct floe_codec_gather {
 
 /* Returns a cudaError_t as a number. */
 int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream);
+
+/* Records of some chunks, and how their payloads begin. */
+enum { FLOE_CODEC_HEADS = 8, FLOE_CODEC_HEAD_NBYTES = 1024 };
+typedef struct floe_codec_head {
+    floe_dev_record record;
+    uint8_t bytes[FLOE_CODEC_HEAD_NBYTES];
+} floe_codec_head;
+typedef struct floe_codec_heads {
+    const uint8_t *stream;
+    const floe_dev_record *records;
+    uint64_t index[FLOE_CODEC_HEADS]; /* of the chunks */
+    uint32_t n;
+    floe_codec_head *to; /* pinned host memory */
+} floe_codec_heads;
+/* Returns a cudaError_t as a number. */
+int floe_codec_heads_cuda(const floe_codec_heads *job, void *stream);
 
 #ifdef __cplusplus
 }

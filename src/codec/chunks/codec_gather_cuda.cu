@@ -16,10 +16,28 @@ __global__ void __launch_bounds__(THREADS) codec_gather_kernel(const __grid_cons
         ((uint8_t *)j.to)[p.at + i] = ((const uint8_t *)p.from)[i];
 }
 
+/* A block a chunk. */
+__global__ void __launch_bounds__(THREADS) codec_heads_kernel(const __grid_constant__ floe_codec_heads j)
+{
+    const floe_dev_record record = j.records[j.index[blockIdx.x]];
+    const uint8_t *payload = j.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
+    floe_codec_head *to = j.to + blockIdx.x;
+    if (threadIdx.x == 0)
+        to->record = record;
+    for (uint32_t i = threadIdx.x; i < FLOE_CODEC_HEAD_NBYTES && i < record.nbytes; i += THREADS)
+        to->bytes[i] = payload[i];
+}
+
 } // namespace
 
 int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream)
 {
     FLOE_LAUNCH(codec_gather_kernel, job->npieces, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
+
+int floe_codec_heads_cuda(const floe_codec_heads *job, void *stream)
+{
+    FLOE_LAUNCH(codec_heads_kernel, job->n, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
