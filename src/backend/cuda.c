@@ -81,12 +81,14 @@ static void lane_free(const floe_cuda_lane *lane)
         cudaEventDestroy((cudaEvent_t)lane->joined);
     if (lane->forked)
         cudaEventDestroy((cudaEvent_t)lane->forked);
+    if (lane->placed)
+        cudaEventDestroy((cudaEvent_t)lane->placed);
+    cudaFreeHost(lane->fetched);
 }
 
 static void own_free(floe_cuda *cuda)
 {
-    const floe_cuda_lane own = {NULL, cuda->side, cuda->forked, cuda->joined};
-    cudaFreeHost(cuda->fetched);
+    const floe_cuda_lane own = {NULL, cuda->side, cuda->forked, cuda->joined, NULL, cuda->fetched};
     cudaFree(cuda->state);
     lane_free(&own);
     for (int i = 0; i < FLOE_CUDA_LANES; i++)
@@ -253,21 +255,25 @@ floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)
     return FLOE_OK;
 }
 
+static floe_status lane_create(floe_cuda_lane *lane, floe_error *err)
+{
+    FLOE_TRY(beside_create(&lane->side, &lane->forked, &lane->joined, err));
+    FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&lane->stream, cudaStreamNonBlocking));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&lane->placed, cudaEventDisableTiming));
+    FLOE_CUDA(err, cudaMallocHost(&lane->fetched, FLOE_CUDA_FETCHED_NBYTES));
+    return FLOE_OK;
+}
+
 floe_status floe_cuda_lanes_open(floe_cuda *cuda, uint32_t n, floe_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
-        floe_cuda_lane lane = {NULL, NULL, NULL, NULL};
-        if (cuda->lanes[i].stream)
-            continue;
-        floe_status status = beside_create(&lane.side, &lane.forked, &lane.joined, err);
-        if (status == FLOE_OK)
-            status = floe_cuda_status(cudaStreamCreateWithFlags((cudaStream_t *)&lane.stream, cudaStreamNonBlocking),
-                                      "cudaStreamCreateWithFlags", err);
+        floe_cuda_lane *lane = &cuda->lanes[i];
+        const floe_status status = lane->stream ? FLOE_OK : lane_create(lane, err);
         if (status != FLOE_OK) {
-            lane_free(&lane);
+            lane_free(lane);
+            *lane = (floe_cuda_lane){.stream = NULL};
             return status;
         }
-        cuda->lanes[i] = lane;
     }
     return FLOE_OK;
 }
@@ -295,7 +301,7 @@ floe_cuda floe_cuda_on_lane(const floe_cuda *cuda, uint32_t i)
     on.side = lane->side;
     on.forked = lane->forked;
     on.joined = lane->joined;
-    on.fetched = NULL;
+    on.fetched = lane->fetched;
     return on;
 }
 

@@ -17,9 +17,9 @@
 
 enum { FLOE_CUDA_FETCHED_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576, FLOE_CUDA_LANES = 8 };
 
-/* Streams of our own for work beside other work: a lane, and what is at its side. cudaStream_t, cudaEvent_t. */
+/* A stream of our own, beside others, with what a context has for its stream: see there. placed: a cudaEvent_t. */
 typedef struct floe_cuda_lane {
-    void *stream, *side, *forked, *joined;
+    void *stream, *side, *forked, *joined, *placed, *fetched;
 } floe_cuda_lane;
 
 typedef struct floe_cuda {
@@ -89,7 +89,7 @@ floe_status floe_cuda_lanes_open(floe_cuda *cuda, uint32_t n, floe_error *err);
 /* As fork and join, of n lanes that are there. */
 floe_status floe_cuda_lanes_fork(const floe_cuda *cuda, uint32_t n, void *stream, floe_error *err);
 floe_status floe_cuda_lanes_join(const floe_cuda *cuda, uint32_t n, void *stream, floe_status status, floe_error *err);
-/* What work on lane i sees: its stream, and its side. Nothing is to be fetched by it. */
+/* What work on lane i sees. */
 floe_cuda floe_cuda_on_lane(const floe_cuda *cuda, uint32_t i);
 
 /*

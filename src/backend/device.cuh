@@ -45,6 +45,14 @@ enum { FLOE_WARP = 32 };
     type *name = (type *)name##_
 #endif
 
+/* Before a launch with dynamic shared memory of any size: lets the kernel have all that its own variables, of so many bytes at most, leave. The
+ * limit is the process's: were it what this launch needs, another thread's launch of the same kernel could fail. */
+template <class KERNEL> static inline cudaError_t floe_allow_shared(KERNEL *kernel, uint32_t own_nbytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)(floe_gpu_limits_cuda().shared_nbytes - own_nbytes));
+}
+
 /* GPUs of compute capability 8 start a kernel when the one before it is done. */
 #if !defined(FLOE_EMULATED) && __CUDA_ARCH__ >= 900
 #define FLOE_IS_EARLY 1

@@ -72,9 +72,15 @@ typedef struct floe_codec_encode {
     uint64_t first_offset;  /* of the first record; a multiple of 8 */
     uint64_t nchunks;       /* out */
     struct floe_cuda *cuda; /* of the call's context, for codecs that wait; the call's stream may be another */
+    /* Of codecs that wait: chunks that are done at once, at most, and the threads that do so. 0 or NULL: one after another. */
+    uint32_t most_lanes;
+    const floe_cpu *cpu;
     /* out of encode_take */
     floe_dev_record *records; /* of the chunks, without checksums */
     uint64_t *end;            /* where the last record ends */
+    uint32_t nlanes;          /* as of floe_codec_decode */
+    size_t lane_nbytes;
+    uint8_t *lanes;
     /* for encode_aim */
     uint8_t *stream; /* 16-byte aligned */
     uint64_t capacity;

@@ -73,6 +73,8 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     floe_codec_encode *e = &c->encode;
     e->field = floe_dev_field_of(field);
     e->cuda = &ctx->cuda;
+    e->cpu = &ctx->cpu;
+    e->most_lanes = FLOE_CUDA_LANES;
     e->preset = h->preset;
     e->mode = h->mode;
     floe_header with_attrs = *h;
@@ -126,11 +128,17 @@ static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, fl
     return FLOE_OK;
 }
 
+/* For chunks one after another where there is no room for several at once. */
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
     floe_arena plan = floe_arena_plan(), no_state = floe_arena_plan(), arena;
     floe_arena state = floe_arena_of(ctx->cuda.state, FLOE_CUDA_STATE_NBYTES);
     FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));
+    if (c->encode.nlanes > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
+        c->encode.most_lanes = 1;
+        plan = no_state = floe_arena_plan();
+        FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));
+    }
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
     FLOE_TRY(take_all(c, &state, &arena, &ctx->err));
     assert(!state.overflow);

@@ -474,8 +474,7 @@ floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header,
 }
 
 /* The part of a chunk from lo on goes to an array of its own on the device. */
-static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, const uint64_t *lo,
-                       floe_cuda *cuda)
+static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, const uint64_t *lo, floe_cuda *cuda)
 {
     floe_codec_decode *d = &s->decode;
     d->field = contiguous_of(&p->header, part->shape, s->dev_values);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of codecs that wait for the stream (codec_device.h): how the host reaches what is there, and chunks one after another. */
+/* Of codecs that wait for the stream (codec_device.h): how the host reaches what is there, and chunks of a field. */
 #ifndef FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 #define FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 
@@ -37,8 +37,12 @@ floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint6
  * else may use until they are taken; that waits for the stream. */
 floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
                                      floe_error *err);
-floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
-                                   void *stream, floe_error *err);
+typedef struct floe_codec_known {
+    floe_codec_params params;
+    uint32_t status;
+    bool there;
+} floe_codec_known;
+floe_status floe_codec_take_params(const floe_codec_encode *e, floe_codec_known *known, void *stream, floe_error *err);
 
 /* Chunk number `index` of the field. */
 floe_field floe_codec_cut(const floe_codec_encode *e, uint64_t index);
@@ -88,15 +92,6 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
 /* To each place of its box a value out of those of the chunk, which has that shape, or (NULL) the pattern. */
 floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
                             const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern);
-
-/* Small chunks leave a GPU idle: some are done at once, each in a lane with a stream and scratch of its own. */
-typedef void floe_codec_lane_take(floe_codec_decode *lane, floe_arena *a);
-/* Takes the scratch of all lanes. */
-void floe_codec_lanes_take(floe_codec_decode *call, floe_codec_lane_take *take, floe_arena *a);
-/* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
-typedef floe_status floe_codec_visit(const floe_codec_chunk *c);
-floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_lane_take *take, floe_codec_visit *visit,
-                                  void *stream, floe_error *err);
 
 /* All is done by decode_start. */
 void floe_codec_aim_nothing(floe_codec_decode *d);

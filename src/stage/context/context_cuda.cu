@@ -568,7 +568,7 @@ int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32
                    most = room < MOST_WARPS ? room : MOST_WARPS, at_once = limits.processors * BLOCKS_A_PROCESSOR;
     const uint32_t share = (ntasks + at_once - 1) / at_once, least = share > LEAST_WARPS ? share : LEAST_WARPS;
     const uint32_t nwarps = least < most ? least : most, nbytes = fixed_nbytes + nwarps * each;
-    const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    const cudaError_t e = floe_allow_shared(kernel, 0);
     if (e != cudaSuccess || job->nchunks == 0)
         return (int)e;
     FLOE_LAUNCH(kernel, ntasks < at_once ? ntasks : at_once, nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);

@@ -101,6 +101,13 @@ static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
                : FLOE_OK;
 }
 
+static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_arena *a, floe_error *err)
+{
+    (void)state, (void)err;
+    floe_codec_encoders_take(e, floe_interp_gpu_encoder_take, a);
+    return FLOE_OK;
+}
+
 /* Of a level: what its own lattice and steps take, if no axis begins late. */
 static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 {
@@ -135,7 +142,7 @@ const floe_codec_device floe_interp_gpu = {
     .waits = true,
     .params_nbytes = sizeof(floe_codec_params),
     .encode_plan = encode_plan,
-    .encode_take = floe_interp_gpu_encode_take,
+    .encode_take = encode_take,
     .encode_aim = floe_codec_written_aim,
     .resolve = floe_codec_resolve_alone,
     .encode_start = floe_interp_gpu_encode_start,

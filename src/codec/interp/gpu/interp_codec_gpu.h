@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec interp on a GPU: its row, and the calls behind it. Chunks are done one after another. The host makes the plan: it waits for
+ * Codec interp on a GPU: its row, and the calls behind it. The host makes the plan of a chunk: it waits for
  * params, or for the head of a chunk, and where values are apart for how many; all else is kernels.
  */
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 
-#include "codec/chunks/codec_chunks.h"
+#include "codec/chunks/codec_lanes.h"
 #include "codec/interp/gpu/interp_dev.h"
 #include "codec/interp/interp_plan.h"
 
@@ -42,8 +42,8 @@ typedef struct floe_interp_gpu_encode {
     uint64_t cleared_nbytes;
 } floe_interp_gpu_encode;
 
+void floe_interp_gpu_encoder_take(floe_codec_encode *lane, floe_arena *a); /* codec_lanes.h */
 /* codec_device.h */
-floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err);
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
 floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                           void *stream, floe_error *err);
@@ -58,7 +58,7 @@ typedef struct floe_interp_gpu_decode {
 void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a); /* codec_device.h */
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
-/* Of nchunks chunks, one after another, of which none exceeds the extent. */
+/* Of one of nchunks chunks, of which none exceeds the extent. */
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
                                     floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err);
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,

@@ -24,7 +24,7 @@ typedef struct decoding {
     bool narrow;
 } decoding;
 
-static void lane_take(floe_codec_decode *call, floe_arena *a)
+static void decoder_take(floe_codec_decode *call, floe_arena *a)
 {
     floe_interp_gpu_decode *c = (void *)call->own.bytes;
     floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, sizeof(double), &c->s, a);
@@ -34,7 +34,10 @@ static void lane_take(floe_codec_decode *call, floe_arena *a)
     c->cursor = floe_arena_take(a, 3, sizeof *c->cursor);
 }
 
-void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a) { floe_codec_lanes_take(call, lane_take, a); }
+void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
+{
+    floe_codec_decoders_take(call, decoder_take, a);
+}
 
 /* ---- entropy chunks ----------------------------------------------------------------------------------------------------- */
 
@@ -293,7 +296,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
 {
-    return floe_codec_each_chunk(call, lane_take, decode_chunk, stream, err);
+    return floe_codec_decode_all(call, decoder_take, decode_chunk, stream, err);
 }
 
 #endif

@@ -19,9 +19,8 @@ typedef struct encoding {
     const floe_interp_gpu_encode *c;
     const floe_codec_encode *call;
     const floe_codec_params *params;
-    floe_codec_params *fetched; /* NULL, or params, which the host does not have yet; status comes with them */
-    uint32_t status;
-    bool cautious; /* the second time: floe_interp_encoder */
+    floe_codec_known *known; /* may not be there yet; params is of it */
+    bool cautious;           /* the second time: floe_interp_encoder */
     void *stream;
     floe_error *err;
     floe_cuda cuda; /* its stream is this one */
@@ -37,9 +36,8 @@ typedef struct encoding {
     floe_interp_pack_job pack; /* as far as the chunk is made */
 } encoding;
 
-floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err)
+void floe_interp_gpu_encoder_take(floe_codec_encode *call, floe_arena *a)
 {
-    (void)state, (void)err;
     floe_interp_gpu_encode *c = (void *)call->own.bytes;
     const size_t size = floe_dtype_size(call->field.dtype);
     const floe_interp_gpu_room *r = &c->room;
@@ -47,7 +45,6 @@ floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *sta
     floe_codec_record_job *record = &pack->record;
     floe_context_job *context = &record->context;
     const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
-    floe_codec_written_take(call, a);
     floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
     c->originals = floe_arena_take(a, r->needs.coarse, size);
     c->anchors = floe_arena_take(a, r->needs.lattice[1], size);
@@ -87,7 +84,6 @@ floe_status floe_interp_gpu_encode_take(floe_codec_encode *call, floe_arena *sta
     record->places = c->s.places;
     pack->anchors = c->anchors;
     pack->literals = c->literals;
-    return FLOE_OK;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */
@@ -153,9 +149,9 @@ static floe_status begin_values(encoding *e)
     FLOE_TRY(floe_cuda_fork(&e->cuda, e->stream, e->err));
     floe_status s =
         e->ncells < LARGE_CELLS ? FLOE_OK : floe_interp_gpu_thin_early(&e->thinning, e->check.shape, e->err);
-    if (s == FLOE_OK && e->fetched)
-        s = floe_codec_take_params(e->call, e->fetched, &e->status, e->cuda.side, e->err);
-    const bool chooses = s == FLOE_OK && e->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
+    if (s == FLOE_OK && !e->known->there)
+        s = floe_codec_take_params(e->call, e->known, e->cuda.side, e->err);
+    const bool chooses = s == FLOE_OK && e->known->status == FLOE_OK && e->params->mode != FLOE_BOUND_LOSSLESS;
     if (chooses)
         s = choose_plan(e);
     FLOE_TRY(floe_cuda_join(&e->cuda, e->stream, s, e->err));
@@ -533,56 +529,58 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     return FLOE_OK;
 }
 
-/* again: too many values are apart, so the chunk is to be coded once more, cautiously. */
-static floe_status encode_chunk(encoding *e, bool *again)
+static encoding encoding_of(const floe_codec_encode *call, floe_codec_known *known, void *stream, floe_error *err)
 {
-    const bool cautious = *again;
+    const floe_interp_gpu_encode *c = (const void *)call->own.bytes;
+    return (encoding){.c = c, .call = call, .params = &known->params, .known = known, .stream = stream, .err = err};
+}
+
+/* again: too many values are apart, so the chunk is to be coded once more, cautiously. */
+static floe_status try_chunk(const floe_codec_coding *c, bool *again)
+{
+    const floe_codec_params *found = c->call->params;
+    encoding e = encoding_of(c->call, c->known, c->stream, c->err);
+    e.cautious = *again;
     *again = false;
-    FLOE_TRY(begin_values(e));
-    if (e->status != FLOE_OK)
+    e.check.has_fill = &found->has_fill;
+    e.check.fill_at = &found->fill_bits;
+    FLOE_TRY(begin_chunk(&e, c->index));
+    FLOE_TRY(begin_values(&e));
+    if (c->known->status != FLOE_OK)
         return FLOE_OK;
-    if (e->params->mode == FLOE_BOUND_LOSSLESS) {
-        FLOE_TRY(make_flat(e));
+    if (e.params->mode == FLOE_BOUND_LOSSLESS) {
+        FLOE_TRY(make_flat(&e));
     } else {
-        FLOE_TRY(code_values(e));
-        *again = e->pack.record.raw && !cautious && !e->params->mean;
+        FLOE_TRY(code_values(&e));
+        *again = e.pack.record.raw && !e.cautious && !e.params->mean;
     }
     if (*again)
         return FLOE_OK;
-    FLOE_TRY(code_grids(e));
-    return pack(e);
+    FLOE_TRY(code_grids(&e));
+    FLOE_TRY(floe_codec_turn(c));
+    return pack(&e);
+}
+
+static floe_status encode_chunk(const floe_codec_coding *c)
+{
+    bool again = false;
+    FLOE_TRY(try_chunk(c, &again));
+    return again ? try_chunk(c, &again) : FLOE_OK;
 }
 
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
-    floe_codec_params params;
-    const floe_codec_params *found = call->params;
-    bool again = false;
-    for (uint64_t i = 0; i < call->nchunks; i += !again) {
-        encoding e = {.c = (const void *)call->own.bytes,
-                      .call = call,
-                      .params = &params,
-                      .cautious = again,
-                      .stream = stream,
-                      .err = err};
-        e.fetched = i == 0 && !again ? &params : NULL;
-        e.check.has_fill = &found->has_fill;
-        e.check.fill_at = &found->fill_bits;
-        FLOE_TRY(begin_chunk(&e, i));
-        FLOE_TRY(encode_chunk(&e, &again));
-        if (e.status != FLOE_OK)
-            break;
-    }
-    return FLOE_OK;
+    floe_codec_known known = {.there = false};
+    return floe_codec_encode_all(call, &known, floe_interp_gpu_encoder_take, encode_chunk, stream, err);
 }
 
 floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                           void *stream, floe_error *err)
 {
-    const floe_interp_gpu_encode *c = (const void *)call->own.bytes;
+    floe_codec_known known = {.params = *params, .there = true};
     double all = 0;
     for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
-        encoding e = {.c = c, .call = call, .params = params, .stream = stream, .err = err};
+        encoding e = encoding_of(call, &known, stream, err);
         floe_interp_dev_found found;
         const double unit = params->bound / 1024;
         e.check.squares = true;
@@ -590,7 +588,7 @@ floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const f
         FLOE_TRY(begin_chunk(&e, i));
         FLOE_TRY(begin_values(&e));
         FLOE_TRY(encode_lattices(&e));
-        FLOE_TRY(floe_codec_fetch(&found, c->found, sizeof found, stream, err));
+        FLOE_TRY(floe_codec_fetch(&found, e.c->found, sizeof found, stream, err));
         all += (double)found.squares * unit * unit;
     }
     return floe_codec_send(sum, &all, sizeof all, stream, err);

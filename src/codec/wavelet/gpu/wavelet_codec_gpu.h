@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec wavelet on a GPU: its row, and the calls behind it. Chunks are done one after another. The host makes the plan, by a chunk's header
+ * Codec wavelet on a GPU: its row, and the calls behind it. The host makes the plan of a chunk, by a chunk's header
  * or by what it waits for; all else is kernels. The tuner's trials are parts, too; several are done at a time, their points in their places.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 
-#include "codec/chunks/codec_chunks.h"
+#include "codec/chunks/codec_lanes.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_encoder.h"
 

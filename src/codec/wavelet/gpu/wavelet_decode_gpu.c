@@ -76,7 +76,7 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *er
     return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
-static void lane_take(floe_codec_decode *call, floe_arena *a)
+static void decoder_take(floe_codec_decode *call, floe_arena *a)
 {
     floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
     for (int i = 0; i < 2; i++)
@@ -93,7 +93,10 @@ static void lane_take(floe_codec_decode *call, floe_arena *a)
     floe_codec_ranks_take(&c->ranks, a);
 }
 
-void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a) { floe_codec_lanes_take(call, lane_take, a); }
+void floe_wavelet_gpu_decode_take(floe_codec_decode *call, floe_arena *a)
+{
+    floe_codec_decoders_take(call, decoder_take, a);
+}
 
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
 
@@ -571,7 +574,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 
 floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
 {
-    return floe_codec_each_chunk(call, lane_take, decode_chunk, stream, err);
+    return floe_codec_decode_all(call, decoder_take, decode_chunk, stream, err);
 }
 
 #endif

@@ -127,14 +127,12 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     floe_codec_ranks_take(&c->ranks, a);
 }
 
-floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err)
+static void encoder_take(floe_codec_encode *call, floe_arena *a)
 {
     floe_wavelet_gpu_encode *c = (void *)call->own.bytes;
     const floe_wavelet_gpu_room *r = &c->room;
     const size_t size = floe_dtype_size(call->field.dtype);
     uint64_t arrays = 0, records = 0, marks = 0;
-    (void)state, (void)err;
-    floe_codec_written_take(call, a);
     for (int large = 0; large < 2; large++) {
         const floe_wavelet_gpu_room *t = &c->trials[large];
         arrays = floe_max64(arrays, (2 * t->n + 1) * floe_wavelet_gpu_buffer_nbytes(t->ncells, size));
@@ -160,6 +158,12 @@ floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *st
     c->parts = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->parts);
     c->pieces = floe_arena_take(a, FLOE_WAVELET_DEV_PIECES, sizeof *c->pieces);
     take_grids(c, a);
+}
+
+floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *state, floe_arena *a, floe_error *err)
+{
+    (void)state, (void)err;
+    floe_codec_encoders_take(call, encoder_take, a);
     return FLOE_OK;
 }
 
@@ -514,7 +518,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     return FLOE_OK;
 }
 
-static floe_status encode_chunk(encoding *e)
+static floe_status code_chunk(encoding *e, const floe_codec_coding *c)
 {
     floe_context_job context;
     bool good = true;
@@ -529,6 +533,7 @@ static floe_status encode_chunk(encoding *e)
     if (!e->raw)
         FLOE_TRY(make_parts(e));
     FLOE_TRY(code_grids(e, &context));
+    FLOE_TRY(floe_codec_turn(c));
     return pack(e, &context);
 }
 
@@ -540,22 +545,24 @@ static work work_of(const floe_codec_encode *call, void *stream, floe_error *err
         .c = (const void *)call->own.bytes, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
 }
 
+/* Kinds of the first chunk are cleared before all. */
+static floe_status encode_chunk(const floe_codec_coding *c)
+{
+    encoding e = {.w = work_of(c->call, c->stream, c->err), .call = c->call, .p.cleared = c->index == 0};
+    floe_cpu cpu;
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, c->err));
+    FLOE_TRY(begin_chunk(&e, &c->known->params, &cpu, c->index));
+    return code_chunk(&e, c);
+}
+
 floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
-    floe_codec_params params;
-    floe_cpu cpu;
-    uint32_t status;
+    floe_codec_known known;
     const work w = work_of(call, stream, err);
     floe_status s = floe_wavelet_gpu_clear_beside(&w, w.c->kinds, w.c->room.nmarks);
-    s = s == FLOE_OK ? floe_codec_take_params(call, &params, &status, stream, err) : s;
+    s = s == FLOE_OK ? floe_codec_take_params(call, &known, stream, err) : s;
     FLOE_TRY(floe_cuda_join(w.cuda, stream, s, err));
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
-    for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
-        encoding e = {.w = w, .call = call, .p.cleared = i == 0};
-        FLOE_TRY(begin_chunk(&e, &params, &cpu, i));
-        FLOE_TRY(encode_chunk(&e));
-    }
-    return FLOE_OK;
+    return floe_codec_encode_all(call, &known, encoder_take, encode_chunk, stream, err);
 }
 
 floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,

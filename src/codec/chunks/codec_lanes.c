@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include "codec/chunks/codec_lanes.h"
+
+#include <cuda_runtime_api.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "backend/cuda.h"
+#include "base/grid_math.h"
+#include "base/try.h"
+#include "codec/chunks/codec_gather.h"
+#include "field/dtype_math.h"
+
+enum { LANE_CELLS = 1 << 25 /* of all chunks that are done at once */ };
+
+static uint32_t count_lanes(uint32_t rank, const uint64_t *chunk, uint64_t nchunks, uint32_t most)
+{
+    uint64_t n = LANE_CELLS;
+    for (uint32_t i = 0; i < rank; i++)
+        n /= floe_max64(chunk[i], 1);
+    return (uint32_t)floe_max64(1, floe_min64(n, floe_min64(nchunks, most)));
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+static floe_arena encoder_scratch(const floe_codec_encode *call, uint32_t lane)
+{
+    return floe_arena_of(call->lanes + lane * call->lane_nbytes, call->lane_nbytes);
+}
+
+void floe_codec_encoders_take(floe_codec_encode *call, floe_codec_encoder_take *take, floe_arena *a)
+{
+    floe_arena plan = floe_arena_plan();
+    floe_codec_written_take(call, a);
+    take(call, &plan);
+    call->nlanes = count_lanes(call->field.rank, call->chunk, call->nchunks,
+                               call->cpu ? (uint32_t)floe_min64(call->most_lanes, call->cpu->threads) : 1);
+    call->lane_nbytes = plan.used;
+    call->lanes = floe_arena_take(a, call->nlanes, call->lane_nbytes);
+    a->overflow = a->overflow || plan.overflow;
+    if (!call->lanes)
+        return;
+    floe_arena first = encoder_scratch(call, 0);
+    take(call, &first);
+}
+
+/* A call whose chunks are encoded side by side, and placed in order. */
+struct floe_codec_order {
+    const floe_codec_encode *call;
+    floe_codec_encode_chunk *encode;
+    floe_codec_known *known;
+    floe_codec_encode lane[FLOE_CUDA_LANES]; /* the call, with a lane's scratch and streams */
+    floe_cuda cuda[FLOE_CUDA_LANES];
+    atomic_uint_least64_t next, turn; /* chunks: that a thread takes next, whose record is placed next */
+    atomic_bool failed;
+    /* of the first chunk that failed; who has the turn writes them */
+    floe_status status;
+    floe_error err;
+};
+
+static void turn_await(struct floe_codec_order *o, uint64_t index)
+{
+    while (atomic_load(&o->turn) != index)
+        sched_yield();
+}
+
+floe_status floe_codec_turn(const floe_codec_coding *c)
+{
+    if (!c->order)
+        return FLOE_OK;
+    turn_await(c->order, c->index);
+    if (c->index > 0) {
+        const floe_cuda_lane *before = &c->call->cuda->lanes[(c->index - 1) % c->call->nlanes];
+        FLOE_CUDA(c->err, cudaStreamWaitEvent(c->stream, before->placed, 0));
+    }
+    return FLOE_OK;
+}
+
+static floe_status encode_in_lane(struct floe_codec_order *o, uint64_t index, floe_error *err)
+{
+    const uint32_t i = (uint32_t)(index % o->call->nlanes);
+    const floe_codec_coding c = {&o->lane[i], o->known, o->cuda[i].stream, err, index, o};
+    int before;
+    FLOE_TRY(floe_cuda_enter(&o->cuda[i], &before, err));
+    floe_status s = o->encode(&c);
+    turn_await(o, index);
+    if (s == FLOE_OK)
+        s = floe_cuda_status(cudaEventRecord(o->call->cuda->lanes[i].placed, c.stream), "cudaEventRecord", err);
+    floe_cuda_leave(before);
+    return s;
+}
+
+/* Threads take chunks in order, so the lane of each is free: at most as many are on their way as there are lanes. */
+static void encode_next(void *arg, uint64_t i, uint32_t worker)
+{
+    struct floe_codec_order *o = arg;
+    const uint64_t index = atomic_fetch_add(&o->next, 1);
+    floe_error err = {.message = ""};
+    (void)i, (void)worker;
+    const floe_status s = atomic_load(&o->failed) ? FLOE_OK : encode_in_lane(o, index, &err);
+    turn_await(o, index);
+    if (s != FLOE_OK && o->status == FLOE_OK) {
+        o->status = s;
+        o->err = err;
+        atomic_store(&o->failed, true);
+    }
+    atomic_store(&o->turn, index + 1);
+}
+
+static floe_status encode_in_lanes(struct floe_codec_order *o, floe_codec_encoder_take *take, void *stream,
+                                   floe_error *err)
+{
+    const floe_codec_encode *call = o->call;
+    const uint32_t n = call->nlanes;
+    floe_cpu cpu = *call->cpu;
+    cpu.threads = n;
+    FLOE_TRY(floe_cuda_lanes_open(call->cuda, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        floe_arena scratch = encoder_scratch(call, i);
+        o->cuda[i] = floe_cuda_on_lane(call->cuda, i);
+        o->lane[i] = *call;
+        o->lane[i].cuda = &o->cuda[i];
+        take(&o->lane[i], &scratch);
+    }
+    FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, err));
+    floe_cpu_parallel(&cpu, call->nchunks, encode_next, o);
+    if (o->status != FLOE_OK && err)
+        *err = o->err;
+    return floe_cuda_lanes_join(call->cuda, n, stream, o->status, err);
+}
+
+floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known, floe_codec_encoder_take *take,
+                                  floe_codec_encode_chunk *encode, void *stream, floe_error *err)
+{
+    struct floe_codec_order order = {.call = call, .encode = encode, .known = known};
+    if (call->nlanes > 1) {
+        if (!known->there)
+            FLOE_TRY(floe_codec_take_params(call, known, stream, err));
+        return known->status == FLOE_OK ? encode_in_lanes(&order, take, stream, err) : FLOE_OK;
+    }
+    for (uint64_t i = 0; i < call->nchunks && known->status == FLOE_OK; i++) {
+        const floe_codec_coding c = {call, known, stream, err, i, NULL};
+        FLOE_TRY(encode(&c));
+    }
+    return FLOE_OK;
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+void floe_codec_decoders_take(floe_codec_decode *call, floe_codec_decoder_take *take, floe_arena *a)
+{
+    floe_arena plan = floe_arena_plan();
+    take(call, &plan);
+    call->nlanes = count_lanes(call->rank, call->chunk, call->nchunks, call->most_lanes);
+    call->lane_nbytes = plan.used;
+    call->lanes = floe_arena_take(a, call->nlanes, call->lane_nbytes);
+    a->overflow = a->overflow || plan.overflow;
+}
+
+static void add_piece(floe_codec_gather *job, size_t at, const void *from, uint64_t nbytes)
+{
+    job->piece[job->npieces].from = from;
+    job->piece[job->npieces].at = (uint32_t)at;
+    job->piece[job->npieces++].nbytes = (uint32_t)nbytes;
+}
+
+enum { BEGIN_NBYTES = 2048 };
+
+/* What has been found out so far; and how the stream begins, where the head of its first chunk is. */
+typedef struct known {
+    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
+    floe_dev_record first;
+    uint32_t status;
+    uint8_t begin[BEGIN_NBYTES];
+} known;
+static_assert(sizeof(known) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
+
+/* All by one wait. */
+static floe_status fetch_known(const floe_codec_chunk *c, known *k)
+{
+    const floe_codec_decode *call = c->call;
+    floe_codec_gather job = {.to = call->cuda->fetched};
+    add_piece(&job, offsetof(known, layout), call->layout, sizeof k->layout);
+    add_piece(&job, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords);
+    add_piece(&job, offsetof(known, first), call->records, sizeof k->first);
+    add_piece(&job, offsetof(known, status), call->status, sizeof k->status);
+    add_piece(&job, offsetof(known, begin), call->stream, floe_min64(call->nbytes, BEGIN_NBYTES));
+    FLOE_CUDA(c->err, floe_codec_gather_cuda(&job, c->stream));
+    FLOE_CUDA(c->err, cudaStreamSynchronize(c->stream));
+    memcpy(k, job.to, sizeof *k);
+    return FLOE_OK;
+}
+
+/* The part of the box that lies in the chunk at `at`, where a point of the level is; false: none. */
+static bool set_box(floe_codec_chunk *c, const uint64_t *at)
+{
+    const floe_codec_decode *call = c->call;
+    int64_t place = 0;
+    for (uint32_t a = 0; a < call->rank; a++) {
+        const uint64_t begin = at[a] >> call->level, n = floe_ceil_div(c->extent[a], (uint64_t)1 << call->level),
+                       lo = floe_max64(call->lo[a], begin), hi = floe_min64(call->hi[a], begin + n);
+        if (lo >= hi)
+            return false;
+        c->lo[a] = lo - begin;
+        c->hi[a] = hi - begin;
+        place += (int64_t)(lo - call->lo[a]) * call->field.stride[a];
+    }
+    c->out.data = (uint8_t *)call->field.data + place * (int64_t)floe_dtype_size(call->dtype);
+    return true;
+}
+
+/* A call, and its chunks on their way to the lanes. */
+typedef struct visiting {
+    const floe_codec_decode *call;
+    floe_codec_decode_chunk *decode;
+    floe_codec_chunk chunk;
+    floe_codec_decode lane[FLOE_CUDA_LANES]; /* the call, with a lane's scratch and streams */
+    floe_cuda cuda[FLOE_CUDA_LANES];
+    uint32_t turn;  /* of lanes: the next one */
+    uint64_t nseen; /* chunks */
+} visiting;
+
+/* Whether some of the box is in chunk `index`, which becomes v->chunk then. */
+static bool cut_chunk(visiting *v, uint64_t index)
+{
+    uint64_t place[FLOE_MAX_RANK];
+    floe_grid_cut(v->call->rank, v->call->shape, v->call->chunk, index, place, v->chunk.extent);
+    return set_box(&v->chunk, place);
+}
+
+/* head: as of floe_codec_chunk. */
+static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_record *record, const uint8_t *head,
+                               uint64_t head_nbytes)
+{
+    floe_codec_chunk *c = &v->chunk;
+    c->call = &v->lane[v->turn];
+    c->stream = v->cuda[v->turn].stream;
+    v->turn = (v->turn + 1) % v->call->nlanes;
+    cut_chunk(v, index);
+    c->src = v->call->stream + record->offset + FLOE_RECORD_HEAD_NBYTES;
+    c->nbytes = record->nbytes;
+    c->head = head;
+    c->head_nbytes = floe_min64(head_nbytes, record->nbytes);
+    return v->decode(c);
+}
+
+/* Chunks that have some of the box; the first one of the field is known, others are fetched together. */
+static floe_status visit_some(visiting *v, const known *k, void *stream)
+{
+    floe_error *err = v->chunk.err;
+    floe_codec_heads job = {.stream = v->call->stream, .records = v->call->records, .to = v->call->cuda->fetched};
+    for (; v->nseen < v->call->nchunks && job.n < FLOE_CODEC_HEADS && (job.n == 0 || job.index[0] > 0); v->nseen++)
+        if (cut_chunk(v, v->nseen))
+            job.index[job.n++] = v->nseen;
+    if (job.n && job.index[0] == 0) {
+        const uint64_t at = k->first.offset + FLOE_RECORD_HEAD_NBYTES, upto = floe_min64(v->call->nbytes, BEGIN_NBYTES);
+        return visit_chunk(v, 0, &k->first, at < upto ? k->begin + at : NULL, at < upto ? upto - at : 0);
+    }
+    if (job.n == 0)
+        return FLOE_OK;
+    FLOE_CUDA(err, floe_codec_heads_cuda(&job, stream));
+    FLOE_CUDA(err, cudaStreamSynchronize(stream));
+    for (uint32_t i = 0; i < job.n; i++)
+        FLOE_TRY(visit_chunk(v, job.index[i], &job.to[i].record, job.to[i].bytes, FLOE_CODEC_HEAD_NBYTES));
+    return FLOE_OK;
+}
+
+static floe_status visit_all(visiting *v, const known *k, void *stream)
+{
+    while (v->nseen < v->call->nchunks)
+        FLOE_TRY(visit_some(v, k, stream));
+    return FLOE_OK;
+}
+
+/* Lanes of their own, unless there is but one: that is the call's stream. */
+static floe_status visit_in_lanes(visiting *v, floe_codec_decoder_take *take, const known *k, void *stream)
+{
+    const floe_codec_decode *call = v->call;
+    const uint32_t n = call->nlanes;
+    if (n > 1)
+        FLOE_TRY(floe_cuda_lanes_open(call->cuda, n, v->chunk.err));
+    for (uint32_t i = 0; i < n; i++) {
+        floe_arena scratch = floe_arena_of(call->lanes + i * call->lane_nbytes, call->lane_nbytes);
+        v->cuda[i] = n > 1 ? floe_cuda_on_lane(call->cuda, i) : *call->cuda;
+        v->lane[i] = *call;
+        v->lane[i].cuda = &v->cuda[i];
+        take(&v->lane[i], &scratch);
+    }
+    if (n == 1) {
+        v->cuda[0].stream = stream;
+        return visit_all(v, k, stream);
+    }
+    FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, v->chunk.err));
+    return floe_cuda_lanes_join(call->cuda, n, stream, visit_all(v, k, stream), v->chunk.err);
+}
+
+floe_status floe_codec_decode_all(const floe_codec_decode *call, floe_codec_decoder_take *take,
+                                  floe_codec_decode_chunk *decode, void *stream, floe_error *err)
+{
+    visiting v = {.call = call, .decode = decode, .chunk = {.call = call, .stream = stream, .err = err}};
+    known k;
+    if (call->nchunks == 0)
+        return FLOE_OK;
+    FLOE_TRY(fetch_known(&v.chunk, &k));
+    if (k.status != FLOE_OK || k.nrecords == 0)
+        return FLOE_OK;
+    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *k.layout) != 0 ||
+        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *k.layout) != 0)
+        return floe_codec_refuse(&v.chunk, FLOE_ERR_LIMIT);
+    v.chunk.out = floe_field_of(NULL, call->dtype, call->rank, call->field.shape);
+    memcpy(v.chunk.out.stride, call->field.stride, sizeof v.chunk.out.stride);
+    return visit_in_lanes(&v, take, &k, stream);
+}
+
+#endif

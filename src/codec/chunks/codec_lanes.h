@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chunks side by side on a GPU, of codecs that wait for the stream. A small chunk leaves most of a GPU idle, and the host waits for what it needs
+ * to know of it. So some are done at once, each in a lane with a stream and scratch of its own. Bytes are the same. */
+#ifndef FLOE_CODEC_CHUNKS_CODEC_LANES_H
+#define FLOE_CODEC_CHUNKS_CODEC_LANES_H
+
+#include "codec/chunks/codec_chunks.h"
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+/* Takes what a chunk is encoded with, beside where chunks leave their records. */
+typedef void floe_codec_encoder_take(floe_codec_encode *lane, floe_arena *a);
+/* Takes that for all lanes, and where chunks leave their records. The call itself has the first lane's. */
+void floe_codec_encoders_take(floe_codec_encode *call, floe_codec_encoder_take *take, floe_arena *a);
+
+struct floe_codec_order;
+/* A chunk that is to be encoded. */
+typedef struct floe_codec_coding {
+    const floe_codec_encode *call; /* with the lane's scratch and streams */
+    floe_codec_known *known;       /* of several lanes, it is there */
+    void *stream;
+    floe_error *err;
+    uint64_t index;
+    struct floe_codec_order *order; /* NULL: chunks are encoded one after another */
+} floe_codec_coding;
+/* Comes before the chunk's record is placed: those before it are, as far as the stream goes. */
+floe_status floe_codec_turn(const floe_codec_coding *c);
+
+/* Calls encode for each chunk, by a thread for each lane, until known->status says that the call has failed. */
+typedef floe_status floe_codec_encode_chunk(const floe_codec_coding *c);
+floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known, floe_codec_encoder_take *take,
+                                  floe_codec_encode_chunk *encode, void *stream, floe_error *err);
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+typedef void floe_codec_decoder_take(floe_codec_decode *lane, floe_arena *a);
+/* Takes the scratch of all lanes. */
+void floe_codec_decoders_take(floe_codec_decode *call, floe_codec_decoder_take *take, floe_arena *a);
+
+/* Calls decode for each chunk that has some of the box, unless the stream is another than the call was planned for. */
+typedef floe_status floe_codec_decode_chunk(const floe_codec_chunk *c);
+floe_status floe_codec_decode_all(const floe_codec_decode *call, floe_codec_decoder_take *take,
+                                  floe_codec_decode_chunk *decode, void *stream, floe_error *err);
+
+#endif
