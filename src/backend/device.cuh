@@ -45,12 +45,19 @@ enum { FLOE_WARP = 32 };
     type *name = (type *)name##_
 #endif
 
-/* Before a launch with dynamic shared memory of any size: lets the kernel have all that its own variables, of so many bytes at most, leave. The
- * limit is the process's: were it what this launch needs, another thread's launch of the same kernel could fail. */
-template <class KERNEL> static inline cudaError_t floe_allow_shared(KERNEL *kernel, uint32_t own_nbytes)
+/* Before a launch with dynamic shared memory of any size: lets the kernel have all that its own variables leave. The limit is the process's: were
+ * it what this launch needs, another thread's launch of the same kernel could fail. */
+template <class KERNEL> static inline cudaError_t floe_allow_shared(KERNEL *kernel)
 {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)(floe_gpu_limits_cuda().shared_nbytes - own_nbytes));
+    int most = (int)floe_gpu_limits_cuda().shared_nbytes;
+#ifndef FLOE_EMULATED
+    cudaFuncAttributes has;
+    const cudaError_t e = cudaFuncGetAttributes(&has, kernel);
+    most -= (int)has.sharedSizeBytes;
+    if (e != cudaSuccess || has.maxDynamicSharedSizeBytes == most)
+        return e;
+#endif
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
 }
 
 /* GPUs of compute capability 8 start a kernel when the one before it is done. */

@@ -224,6 +224,28 @@ static void several_contexts_at_once(void **state)
         forget(&all[i]);
 }
 
+/* Threads begin with the first GPU as theirs. */
+static void another_gpu(void **state)
+{
+    (void)state;
+    int ndevices;
+    CU(cudaGetDeviceCount(&ndevices));
+    if (ndevices < 2)
+        skip();
+    CU(cudaSetDevice(1));
+    for (int i = 0; i < NCASES; i++) {
+        known k;
+        floe_ctx *ctx = open_ctx(8, 0);
+        know(&cases[i], &k);
+        const char *wrong = compare(ctx, &k);
+        if (wrong)
+            fail_msg("%s: %s", cases[i].params, wrong);
+        floe_ctx_free(&ctx);
+        forget(&k);
+    }
+    CU(cudaSetDevice(0));
+}
+
 /* A byte of any chunk, or too little room for the last ones; then all is well again. */
 static void damage_and_little_room(void **state)
 {
@@ -267,7 +289,7 @@ static void damage_and_little_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads), cmocka_unit_test(little_memory),
-                                       cmocka_unit_test(several_contexts_at_once),
+                                       cmocka_unit_test(several_contexts_at_once), cmocka_unit_test(another_gpu),
                                        cmocka_unit_test(damage_and_little_room)};
     return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }

@@ -7,7 +7,6 @@ namespace
 {
 
 enum { BLOCKS_AN_SM = 1, STEPS_EXPECTED = 4, MERGE_THREADS = 128, MERGE_BLOCKS = 16 };
-enum { OWN_NBYTES = 12 << 10 }; /* of shared memory: variables of a kernel, at most */
 
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
 
@@ -487,7 +486,7 @@ uint32_t shared_nbytes(const floe_reduction_dev_job *job)
 cudaError_t blocks_of(const void *kernel, uint32_t nbytes, const floe_reduction_dev_job *job, uint32_t *nblocks)
 {
     int an_sm = 1;
-    cudaError_t error = floe_allow_shared(kernel, OWN_NBYTES);
+    cudaError_t error = floe_allow_shared(kernel);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, kernel, FLOE_REDUCTION_THREADS, nbytes);
     const uint64_t all = (uint64_t)floe_gpu_limits_cuda().processors * (uint64_t)max(an_sm, 1);
@@ -511,7 +510,7 @@ floe_reduction_dev_job shared_out(const floe_reduction_dev_job *job, uint32_t nb
 
 uint32_t floe_reduction_room(floe_dtype dtype)
 {
-    enum { MOST_NBYTES = 176 << 10 }; /* a block fits on a processor */
+    enum { MOST_NBYTES = 176 << 10, OWN_NBYTES = 12 << 10 }; /* a block fits on a processor; its own variables */
     const uint32_t most = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES - fed_nbytes(dtype, true);
     return (uint32_t)floe_min64(most, MOST_NBYTES) / sizeof(uint32_t);
 }

@@ -564,11 +564,11 @@ int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32
     const floe_gpu_limits limits = floe_gpu_limits_cuda();
     const uint32_t all = limits.shared_nbytes, half = all / 2 - BESIDES_NBYTES;
     const uint32_t few = half > fixed_nbytes ? (half - fixed_nbytes) / each : 0;
-    const uint32_t room = few < MOST_WARPS / 2 ? (all - fixed_nbytes) / each : few,
+    const uint32_t room = few < MOST_WARPS / 2 ? (all - BESIDES_NBYTES - fixed_nbytes) / each : few,
                    most = room < MOST_WARPS ? room : MOST_WARPS, at_once = limits.processors * BLOCKS_A_PROCESSOR;
     const uint32_t share = (ntasks + at_once - 1) / at_once, least = share > LEAST_WARPS ? share : LEAST_WARPS;
     const uint32_t nwarps = least < most ? least : most, nbytes = fixed_nbytes + nwarps * each;
-    const cudaError_t e = floe_allow_shared(kernel, 0);
+    const cudaError_t e = floe_allow_shared(kernel);
     if (e != cudaSuccess || job->nchunks == 0)
         return (int)e;
     FLOE_LAUNCH(kernel, ntasks < at_once ? ntasks : at_once, nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);

@@ -16,7 +16,7 @@ namespace
 
 enum {
     THREADS = 1024,
-    OWN_NBYTES = 1024, /* of shared memory: variables of a kernel, at most */
+    BESIDES_NBYTES = 4096, /* shared memory that is not dynamic, at most */
     COUNT_WARPS = 8,
     TALLY_WARPS = 16,
     SHARES = 4,  /* of the finest step, for counting */
@@ -387,15 +387,15 @@ __global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
 
 int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
 {
-    const uint32_t room = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES,
+    const uint32_t room = floe_gpu_limits_cuda().shared_nbytes - BESIDES_NBYTES,
                    fixed = ncounts_of(job->nvalues) * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
                    most = (room - fixed) / each, nwarps = most < COUNT_WARPS ? most : COUNT_WARPS,
                    nbytes = fixed + nwarps * each;
     floe_interp_trials_job of = *job;
     of.shared_nbytes = job->values_nbytes <= room ? (uint32_t)job->values_nbytes : 0;
-    cudaError_t e = floe_allow_shared(interp_count_kernel, OWN_NBYTES);
+    cudaError_t e = floe_allow_shared(interp_count_kernel);
     if (e == cudaSuccess)
-        e = floe_allow_shared(interp_trial_kernel, OWN_NBYTES);
+        e = floe_allow_shared(interp_trial_kernel);
     if (e != cudaSuccess)
         return (int)e;
     FLOE_LAUNCH(interp_trial_kernel, job->ncodings * job->nboxes, THREADS, of.shared_nbytes, (cudaStream_t)stream, of);
