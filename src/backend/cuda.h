@@ -84,12 +84,12 @@ floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err)
 floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
 
-/* The first n lanes are there afterwards. */
+/* Opens those of the first n lanes that are not there. */
 floe_status floe_cuda_lanes_open(floe_cuda *cuda, uint32_t n, floe_error *err);
 /* As fork and join, of n lanes that are there. */
 floe_status floe_cuda_lanes_fork(const floe_cuda *cuda, uint32_t n, void *stream, floe_error *err);
 floe_status floe_cuda_lanes_join(const floe_cuda *cuda, uint32_t n, void *stream, floe_status status, floe_error *err);
-/* What work on lane i sees. */
+/* The same GPU, with what lane i has instead of the context's. */
 floe_cuda floe_cuda_on_lane(const floe_cuda *cuda, uint32_t i);
 
 /*

@@ -23,7 +23,8 @@ typedef struct floe_codec_coding {
     uint64_t index;
     struct floe_codec_order *order; /* NULL: chunks are encoded one after another */
 } floe_codec_coding;
-/* Comes before the chunk's record is placed: those before it are, as far as the stream goes. */
+/* Before the chunk's record is placed: waits until the host has placed the record of the chunk before. The chunk's stream waits for the GPU to
+ * do so. */
 floe_status floe_codec_turn(const floe_codec_coding *c);
 
 /* Calls encode for each chunk, by a thread for each lane, until known->status says that the call has failed. */
