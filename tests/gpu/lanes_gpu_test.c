@@ -13,6 +13,7 @@ static const gpu_case cases[] = {
     {"mixing", FLOE_F32, 3, {23, 20, 20}, "psnr=60 codec=interp preset=best chunk=12x12x20"},
     {"fill", FLOE_F32, 3, {15, 24, 40}, "pwrel=1e-3 codec=wavelet chunk=5x24x25"},
     {"turbulence", FLOE_F64, 1, {9000}, "lossless codec=interp chunk=2500"},
+    {"weather", FLOE_F32, 3, {12, 30, 25}, "psnr=55 codec=wavelet chunk=5x17x25"},
     {"hostile", FLOE_F32, 2, {70, 130}, "abs=1e-2 codec=interp chunk=30x45"},
 };
 enum { NCASES = sizeof cases / sizeof *cases };

@@ -52,8 +52,9 @@ void floe_codec_encoders_take(floe_codec_encode *call, floe_codec_encoder_take *
 /* A call whose chunks are encoded side by side, and placed in order. */
 struct floe_codec_order {
     const floe_codec_encode *call;
-    floe_codec_encode_chunk *encode;
+    const floe_codec_encoding *each;
     floe_codec_known *known;
+    void *user;
     floe_codec_encode lane[FLOE_CUDA_LANES]; /* the call, with a lane's scratch and streams */
     floe_cuda cuda[FLOE_CUDA_LANES];
     atomic_uint_least64_t next, turn; /* chunks: that a thread takes next, whose record is placed next */
@@ -84,10 +85,10 @@ floe_status floe_codec_turn(const floe_codec_coding *c)
 static floe_status encode_in_lane(struct floe_codec_order *o, uint64_t index, floe_error *err)
 {
     const uint32_t i = (uint32_t)(index % o->call->nlanes);
-    const floe_codec_coding c = {&o->lane[i], o->known, o->cuda[i].stream, err, index, o};
+    const floe_codec_coding c = {&o->lane[i], o->known, o->cuda[i].stream, err, index, o->user, o};
     int before;
     FLOE_TRY(floe_cuda_enter(&o->cuda[i], &before, err));
-    floe_status s = o->encode(&c);
+    floe_status s = o->each->encode(&c);
     turn_await(o, index);
     if (s == FLOE_OK)
         s = floe_cuda_status(cudaEventRecord(o->call->cuda->lanes[i].placed, c.stream), "cudaEventRecord", err);
@@ -112,8 +113,7 @@ static void encode_next(void *arg, uint64_t i, uint32_t worker)
     atomic_store(&o->turn, index + 1);
 }
 
-static floe_status encode_in_lanes(struct floe_codec_order *o, floe_codec_encoder_take *take, void *stream,
-                                   floe_error *err)
+static floe_status encode_in_lanes(struct floe_codec_order *o, void *stream, floe_error *err)
 {
     const floe_codec_encode *call = o->call;
     const uint32_t n = call->nlanes;
@@ -125,7 +125,7 @@ static floe_status encode_in_lanes(struct floe_codec_order *o, floe_codec_encode
         o->cuda[i] = floe_cuda_on_lane(call->cuda, i);
         o->lane[i] = *call;
         o->lane[i].cuda = &o->cuda[i];
-        take(&o->lane[i], &scratch);
+        o->each->take(&o->lane[i], &scratch);
     }
     FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, err));
     floe_cpu_parallel(&cpu, call->nchunks, encode_next, o);
@@ -134,18 +134,18 @@ static floe_status encode_in_lanes(struct floe_codec_order *o, floe_codec_encode
     return floe_cuda_lanes_join(call->cuda, n, stream, o->status, err);
 }
 
-floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known, floe_codec_encoder_take *take,
-                                  floe_codec_encode_chunk *encode, void *stream, floe_error *err)
+floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known,
+                                  const floe_codec_encoding *each, void *user, void *stream, floe_error *err)
 {
-    struct floe_codec_order order = {.call = call, .encode = encode, .known = known};
+    struct floe_codec_order order = {.call = call, .each = each, .known = known, .user = user};
     if (call->nlanes > 1) {
         if (!known->there)
             FLOE_TRY(floe_codec_take_params(call, known, stream, err));
-        return known->status == FLOE_OK ? encode_in_lanes(&order, take, stream, err) : FLOE_OK;
+        return known->status == FLOE_OK ? encode_in_lanes(&order, stream, err) : FLOE_OK;
     }
     for (uint64_t i = 0; i < call->nchunks && known->status == FLOE_OK; i++) {
-        const floe_codec_coding c = {call, known, stream, err, i, NULL};
-        FLOE_TRY(encode(&c));
+        const floe_codec_coding c = {call, known, stream, err, i, user, NULL};
+        FLOE_TRY(each->encode(&c));
     }
     return FLOE_OK;
 }

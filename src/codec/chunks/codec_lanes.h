@@ -21,16 +21,21 @@ typedef struct floe_codec_coding {
     void *stream;
     floe_error *err;
     uint64_t index;
+    void *user;
     struct floe_codec_order *order; /* NULL: chunks are encoded one after another */
 } floe_codec_coding;
-/* Before the chunk's record is placed: waits until the host has placed the record of the chunk before. The chunk's stream waits for the GPU to
- * do so. */
+/* Before what is done in the order of chunks, such as placing records. The host has come so far with the chunk before, and so has the GPU, as far as
+ * the stream goes. */
 floe_status floe_codec_turn(const floe_codec_coding *c);
 
-/* Calls encode for each chunk, by a thread for each lane, until known->status says that the call has failed. */
-typedef floe_status floe_codec_encode_chunk(const floe_codec_coding *c);
-floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known, floe_codec_encoder_take *take,
-                                  floe_codec_encode_chunk *encode, void *stream, floe_error *err);
+/* What is done to each chunk, with the scratch that it takes. */
+typedef struct floe_codec_encoding {
+    floe_codec_encoder_take *take;
+    floe_status (*encode)(const floe_codec_coding *c);
+} floe_codec_encoding;
+/* By a thread for each lane, until known->status says that the call has failed. user: of each chunk. */
+floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known,
+                                  const floe_codec_encoding *each, void *user, void *stream, floe_error *err);
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 

@@ -101,6 +101,56 @@ static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
                : FLOE_OK;
 }
 
+void floe_interp_gpu_encoder_take(floe_codec_encode *call, floe_arena *a)
+{
+    floe_interp_gpu_encode *c = (void *)call->own.bytes;
+    const size_t size = floe_dtype_size(call->field.dtype);
+    const floe_interp_gpu_room *r = &c->room;
+    floe_interp_pack_job *pack = &c->pack;
+    floe_codec_record_job *record = &pack->record;
+    floe_context_job *context = &record->context;
+    const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
+    floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
+    c->originals = floe_arena_take(a, r->needs.coarse, size);
+    c->anchors = floe_arena_take(a, r->needs.lattice[1], size);
+    record->sizes = floe_arena_take(a, r->nchunks, sizeof *record->sizes);
+    pack->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
+    context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
+    context->sums = floe_arena_take(a, r->nchunks, sizeof *context->sums);
+    pack->checks = floe_arena_take(a, r->nchunks, sizeof *pack->checks);
+    c->lists = floe_arena_take(
+        a, FLOE_INTERP_SETS * (floe_max64(r->ncells / FLOE_INTERP_LIST_CELLS, FLOE_INTERP_LIST_LEAST) + 1),
+        sizeof *c->lists);
+    c->literals =
+        floe_arena_take(a, floe_max64(r->ncells / FLOE_INTERP_LITERAL_CELLS, FLOE_INTERP_LIST_LEAST) + 1, size);
+    c->turned = floe_codec_turned_take(a, call->field.dtype, call->field.rank, call->field.shape, call->chunk, 0);
+    floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
+    record->checks = floe_arena_take(a, 1, sizeof *record->checks);
+    record->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *record->chunks_at);
+    context->bytes = floe_arena_take(a, ngrids, sizeof *context->bytes);
+    context->slots = floe_arena_take(a, r->slot_words, sizeof *context->slots);
+    context->windows = floe_arena_take(a, r->windows, sizeof *context->windows);
+    context->tokens = floe_arena_take(a, r->tokens, sizeof *context->tokens);
+    context->ntokens = r->tokens;
+    record->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *record->pieces);
+    const size_t begin = a->used;
+    c->cleared = floe_arena_take(a, 0, 1);
+    c->found = floe_arena_take(a, 1, sizeof *c->found);
+    c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
+    context->done = floe_arena_take(a, 2, sizeof *context->done);
+    context->tokens_taken = floe_arena_take(a, 1, sizeof *context->tokens_taken);
+    context->tickets = floe_arena_take(a, 2 * ngrids, sizeof *context->tickets);
+    context->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *context->counts);
+    context->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *context->slot_ends);
+    c->cleared_nbytes = a->used - begin;
+    context->grids = c->s.grids;
+    context->tables = c->s.tables;
+    context->every = 1;
+    record->places = c->s.places;
+    pack->anchors = c->anchors;
+    pack->literals = c->literals;
+}
+
 static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_arena *a, floe_error *err)
 {
     (void)state, (void)err;

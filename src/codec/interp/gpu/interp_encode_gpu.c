@@ -36,56 +36,6 @@ typedef struct encoding {
     floe_interp_pack_job pack; /* as far as the chunk is made */
 } encoding;
 
-void floe_interp_gpu_encoder_take(floe_codec_encode *call, floe_arena *a)
-{
-    floe_interp_gpu_encode *c = (void *)call->own.bytes;
-    const size_t size = floe_dtype_size(call->field.dtype);
-    const floe_interp_gpu_room *r = &c->room;
-    floe_interp_pack_job *pack = &c->pack;
-    floe_codec_record_job *record = &pack->record;
-    floe_context_job *context = &record->context;
-    const uint64_t ngrids = r->needs.nsteps + FLOE_INTERP_SETS;
-    floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, size, &c->s, a);
-    c->originals = floe_arena_take(a, r->needs.coarse, size);
-    c->anchors = floe_arena_take(a, r->needs.lattice[1], size);
-    record->sizes = floe_arena_take(a, r->nchunks, sizeof *record->sizes);
-    pack->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
-    context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
-    context->sums = floe_arena_take(a, r->nchunks, sizeof *context->sums);
-    pack->checks = floe_arena_take(a, r->nchunks, sizeof *pack->checks);
-    c->lists = floe_arena_take(
-        a, FLOE_INTERP_SETS * (floe_max64(r->ncells / FLOE_INTERP_LIST_CELLS, FLOE_INTERP_LIST_LEAST) + 1),
-        sizeof *c->lists);
-    c->literals =
-        floe_arena_take(a, floe_max64(r->ncells / FLOE_INTERP_LITERAL_CELLS, FLOE_INTERP_LIST_LEAST) + 1, size);
-    c->turned = floe_codec_turned_take(a, call->field.dtype, call->field.rank, call->field.shape, call->chunk, 0);
-    floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
-    record->checks = floe_arena_take(a, 1, sizeof *record->checks);
-    record->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *record->chunks_at);
-    context->bytes = floe_arena_take(a, ngrids, sizeof *context->bytes);
-    context->slots = floe_arena_take(a, r->slot_words, sizeof *context->slots);
-    context->windows = floe_arena_take(a, r->windows, sizeof *context->windows);
-    context->tokens = floe_arena_take(a, r->tokens, sizeof *context->tokens);
-    context->ntokens = r->tokens;
-    record->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *record->pieces);
-    const size_t begin = a->used;
-    c->cleared = floe_arena_take(a, 0, 1);
-    c->found = floe_arena_take(a, 1, sizeof *c->found);
-    c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
-    context->done = floe_arena_take(a, 2, sizeof *context->done);
-    context->tokens_taken = floe_arena_take(a, 1, sizeof *context->tokens_taken);
-    context->tickets = floe_arena_take(a, 2 * ngrids, sizeof *context->tickets);
-    context->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *context->counts);
-    context->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *context->slot_ends);
-    c->cleared_nbytes = a->used - begin;
-    context->grids = c->s.grids;
-    context->tables = c->s.tables;
-    context->every = 1;
-    record->places = c->s.places;
-    pack->anchors = c->anchors;
-    pack->literals = c->literals;
-}
-
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */
 
 static floe_interp_bits_job bits_job(const encoding *e)
@@ -571,26 +521,35 @@ static floe_status encode_chunk(const floe_codec_coding *c)
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
     floe_codec_known known = {.there = false};
-    return floe_codec_encode_all(call, &known, floe_interp_gpu_encoder_take, encode_chunk, stream, err);
+    const floe_codec_encoding each = {floe_interp_gpu_encoder_take, encode_chunk};
+    return floe_codec_encode_all(call, &known, &each, NULL, stream, err);
+}
+
+/* To the sum of the chunks before, as the CPU does. */
+static floe_status add_squares(const floe_codec_coding *c)
+{
+    const double unit = c->known->params.bound / 1024;
+    encoding e = encoding_of(c->call, c->known, c->stream, c->err);
+    floe_interp_dev_found found;
+    e.check.squares = true;
+    e.check.fill = floe_codec_fill_bits(e.params);
+    FLOE_TRY(begin_chunk(&e, c->index));
+    FLOE_TRY(begin_values(&e));
+    FLOE_TRY(encode_lattices(&e));
+    FLOE_TRY(floe_codec_fetch(&found, e.c->found, sizeof found, e.stream, e.err));
+    FLOE_TRY(floe_codec_turn(c));
+    *(double *)c->user += (double)found.squares * unit * unit;
+    return FLOE_OK;
 }
 
 floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                           void *stream, floe_error *err)
 {
     floe_codec_known known = {.params = *params, .there = true};
+    const floe_codec_encoding each = {floe_interp_gpu_encoder_take, add_squares};
     double all = 0;
-    for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
-        encoding e = encoding_of(call, &known, stream, err);
-        floe_interp_dev_found found;
-        const double unit = params->bound / 1024;
-        e.check.squares = true;
-        e.check.fill = floe_codec_fill_bits(params);
-        FLOE_TRY(begin_chunk(&e, i));
-        FLOE_TRY(begin_values(&e));
-        FLOE_TRY(encode_lattices(&e));
-        FLOE_TRY(floe_codec_fetch(&found, e.c->found, sizeof found, stream, err));
-        all += (double)found.squares * unit * unit;
-    }
+    if (params->mode != FLOE_BOUND_LOSSLESS)
+        FLOE_TRY(floe_codec_encode_all(call, &known, &each, &all, stream, err));
     return floe_codec_send(sum, &all, sizeof all, stream, err);
 }
 

@@ -562,24 +562,34 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
     floe_status s = floe_wavelet_gpu_clear_beside(&w, w.c->kinds, w.c->room.nmarks);
     s = s == FLOE_OK ? floe_codec_take_params(call, &known, stream, err) : s;
     FLOE_TRY(floe_cuda_join(w.cuda, stream, s, err));
-    return floe_codec_encode_all(call, &known, encoder_take, encode_chunk, stream, err);
+    const floe_codec_encoding each = {encoder_take, encode_chunk};
+    return floe_codec_encode_all(call, &known, &each, NULL, stream, err);
+}
+
+/* To the sum of the chunks before, as the CPU does. */
+static floe_status add_squares(const floe_codec_coding *c)
+{
+    const double unit = c->known->params.bound / 1024;
+    encoding e = {.w = work_of(c->call, c->stream, c->err), .call = c->call};
+    floe_cpu cpu;
+    bool good;
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, c->err));
+    FLOE_TRY(begin_chunk(&e, &c->known->params, &cpu, c->index));
+    e.p.e.squares = true;
+    FLOE_TRY(code_values(&e, &good));
+    FLOE_TRY(floe_codec_turn(c));
+    *(double *)c->user += good ? (double)e.p.found.squares * unit * unit : 0;
+    return FLOE_OK;
 }
 
 floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                            void *stream, floe_error *err)
 {
-    const double unit = params->bound / 1024;
-    floe_cpu cpu;
+    floe_codec_known known = {.params = *params, .there = true};
+    const floe_codec_encoding each = {encoder_take, add_squares};
     double all = 0;
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
-    for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
-        encoding e = {.w = work_of(call, stream, err), .call = call};
-        bool good;
-        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
-        e.p.e.squares = true;
-        FLOE_TRY(code_values(&e, &good));
-        all += good ? (double)e.p.found.squares * unit * unit : 0;
-    }
+    if (params->mode != FLOE_BOUND_LOSSLESS)
+        FLOE_TRY(floe_codec_encode_all(call, &known, &each, &all, stream, err));
     return floe_codec_send(sum, &all, sizeof all, stream, err);
 }
 
