@@ -62,6 +62,15 @@ typedef union floe_codec_own {
 } floe_codec_own;
 #define FLOE_CODEC_OWN_FITS(type) static_assert(sizeof(type) <= sizeof(floe_codec_own), "room for a codec's own part")
 
+/* Chunks that are done at once, each with so much scratch. statuses: what came of each lane's; what comes of a call is not to change while kernels
+ * of another lane read it. */
+typedef struct floe_codec_lanes {
+    uint32_t n;
+    size_t nbytes;
+    uint8_t *scratch;
+    uint32_t *statuses;
+} floe_codec_lanes;
+
 /* A field to be encoded. */
 typedef struct floe_codec_encode {
     /* for encode_plan: the mode as the header has it */
@@ -78,9 +87,7 @@ typedef struct floe_codec_encode {
     /* out of encode_take */
     floe_dev_record *records; /* of the chunks, without checksums */
     uint64_t *end;            /* where the last record ends */
-    uint32_t nlanes;          /* as of floe_codec_decode */
-    size_t lane_nbytes;
-    uint8_t *lanes;
+    floe_codec_lanes lanes;   /* of codecs that wait */
     /* for encode_aim */
     uint8_t *stream; /* 16-byte aligned */
     uint64_t capacity;
@@ -106,10 +113,7 @@ typedef struct floe_codec_decode {
     bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level are. Out: there is */
     uint64_t nchunks;       /* out. More is FLOE_ERR_LIMIT */
     struct floe_cuda *cuda; /* as of floe_codec_encode */
-    /* out of decode_take, of codecs that wait: how many chunks are done at once, and scratch of each */
-    uint32_t nlanes;
-    size_t lane_nbytes;
-    uint8_t *lanes;
+    floe_codec_lanes lanes; /* out of decode_take, of codecs that wait */
     /* for decode_aim */
     floe_dev_field field; /* the output: the box lo..hi, of the level's points */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];

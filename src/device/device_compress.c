@@ -134,7 +134,7 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
     floe_arena plan = floe_arena_plan(), no_state = floe_arena_plan(), arena;
     floe_arena state = floe_arena_of(ctx->cuda.state, FLOE_CUDA_STATE_NBYTES);
     FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));
-    if (c->encode.nlanes > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
+    if (c->encode.lanes.n > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
         c->encode.most_lanes = 1;
         plan = no_state = floe_arena_plan();
         FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));

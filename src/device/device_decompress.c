@@ -105,7 +105,7 @@ static floe_status scratch_get(floe_ctx *ctx, decompression *d)
 {
     floe_arena plan = floe_arena_plan(), arena;
     take_all(d, &plan);
-    if (d->decode.nlanes > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
+    if (d->decode.lanes.n > 1 && floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, NULL) != FLOE_OK) {
         d->decode.most_lanes = 1;
         plan = floe_arena_plan();
         take_all(d, &plan);

@@ -23,6 +23,9 @@ typedef struct floe_codec_gather {
 /* Returns a cudaError_t as a number. */
 int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream);
 
+/* What came of n lanes becomes what came of the call, unless that has failed: LIMIT, or another failure. Returns a cudaError_t as a number. */
+int floe_codec_join_statuses_cuda(const uint32_t *lanes, uint32_t n, uint32_t *status, void *stream);
+
 /* Records of some chunks, and how their payloads begin. */
 enum { FLOE_CODEC_HEADS = 8, FLOE_CODEC_HEAD_NBYTES = 1024 };
 typedef struct floe_codec_head {

@@ -28,7 +28,22 @@ __global__ void __launch_bounds__(THREADS) codec_heads_kernel(const __grid_const
         to->bytes[i] = payload[i];
 }
 
+__global__ void codec_join_statuses_kernel(const uint32_t *lanes, uint32_t n, uint32_t *status)
+{
+    uint32_t found = *status;
+    for (uint32_t i = 0; i < n; i++)
+        if (found == FLOE_OK || lanes[i] == FLOE_ERR_LIMIT)
+            found = lanes[i];
+    *status = found;
+}
+
 } // namespace
+
+int floe_codec_join_statuses_cuda(const uint32_t *lanes, uint32_t n, uint32_t *status, void *stream)
+{
+    FLOE_LAUNCH(codec_join_statuses_kernel, 1, 1, 0, (cudaStream_t)stream, lanes, n, status);
+    return (int)cudaGetLastError();
+}
 
 int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream)
 {

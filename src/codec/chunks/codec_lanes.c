@@ -26,26 +26,49 @@ static uint32_t count_lanes(uint32_t rank, const uint64_t *chunk, uint64_t nchun
     return (uint32_t)floe_max64(1, floe_min64(n, floe_min64(nchunks, most)));
 }
 
-/* ---- encode ------------------------------------------------------------------------------------------------------------ */
-
-static floe_arena encoder_scratch(const floe_codec_encode *call, uint32_t lane)
+static floe_codec_lanes take_lanes(uint32_t n, const floe_arena *each, floe_arena *a)
 {
-    return floe_arena_of(call->lanes + lane * call->lane_nbytes, call->lane_nbytes);
+    floe_codec_lanes lanes = {.n = n, .nbytes = each->used};
+    lanes.scratch = floe_arena_take(a, n, lanes.nbytes);
+    lanes.statuses = floe_arena_take(a, n, sizeof *lanes.statuses);
+    a->overflow = a->overflow || each->overflow;
+    return lanes;
 }
+
+static floe_arena lane_scratch(const floe_codec_lanes *lanes, uint32_t i)
+{
+    return floe_arena_of(lanes->scratch + i * lanes->nbytes, lanes->nbytes);
+}
+
+/* Work on lanes begins behind what is on the stream so far. */
+static floe_status fork_lanes(floe_cuda *cuda, const floe_codec_lanes *lanes, void *stream, floe_error *err)
+{
+    FLOE_TRY(floe_cuda_lanes_open(cuda, lanes->n, err));
+    FLOE_CUDA(err, cudaMemsetAsync(lanes->statuses, 0, lanes->n * sizeof *lanes->statuses, stream));
+    return floe_cuda_lanes_fork(cuda, lanes->n, stream, err);
+}
+
+/* What is put on the stream from now on waits for the lanes. */
+static floe_status join_lanes(const floe_cuda *cuda, const floe_codec_lanes *lanes, uint32_t *status, void *stream,
+                              floe_status began, floe_error *err)
+{
+    FLOE_TRY(floe_cuda_lanes_join(cuda, lanes->n, stream, began, err));
+    FLOE_CUDA(err, floe_codec_join_statuses_cuda(lanes->statuses, lanes->n, status, stream));
+    return FLOE_OK;
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 void floe_codec_encoders_take(floe_codec_encode *call, floe_codec_encoder_take *take, floe_arena *a)
 {
     floe_arena plan = floe_arena_plan();
     floe_codec_written_take(call, a);
     take(call, &plan);
-    call->nlanes = count_lanes(call->field.rank, call->chunk, call->nchunks,
-                               call->cpu ? (uint32_t)floe_min64(call->most_lanes, call->cpu->threads) : 1);
-    call->lane_nbytes = plan.used;
-    call->lanes = floe_arena_take(a, call->nlanes, call->lane_nbytes);
-    a->overflow = a->overflow || plan.overflow;
-    if (!call->lanes)
+    const uint32_t most = call->cpu ? (uint32_t)floe_min64(call->most_lanes, call->cpu->threads) : 1;
+    call->lanes = take_lanes(count_lanes(call->field.rank, call->chunk, call->nchunks, most), &plan, a);
+    if (!call->lanes.scratch)
         return;
-    floe_arena first = encoder_scratch(call, 0);
+    floe_arena first = lane_scratch(&call->lanes, 0);
     take(call, &first);
 }
 
@@ -76,7 +99,7 @@ floe_status floe_codec_turn(const floe_codec_coding *c)
         return FLOE_OK;
     turn_await(c->order, c->index);
     if (c->index > 0) {
-        const floe_cuda_lane *before = &c->call->cuda->lanes[(c->index - 1) % c->call->nlanes];
+        const floe_cuda_lane *before = &c->call->cuda->lanes[(c->index - 1) % c->call->lanes.n];
         FLOE_CUDA(c->err, cudaStreamWaitEvent(c->stream, before->placed, 0));
     }
     return FLOE_OK;
@@ -84,7 +107,7 @@ floe_status floe_codec_turn(const floe_codec_coding *c)
 
 static floe_status encode_in_lane(struct floe_codec_order *o, uint64_t index, floe_error *err)
 {
-    const uint32_t i = (uint32_t)(index % o->call->nlanes);
+    const uint32_t i = (uint32_t)(index % o->call->lanes.n);
     const floe_codec_coding c = {&o->lane[i], o->known, o->cuda[i].stream, err, index, o->user, o};
     int before;
     FLOE_TRY(floe_cuda_enter(&o->cuda[i], &before, err));
@@ -116,29 +139,28 @@ static void encode_next(void *arg, uint64_t i, uint32_t worker)
 static floe_status encode_in_lanes(struct floe_codec_order *o, void *stream, floe_error *err)
 {
     const floe_codec_encode *call = o->call;
-    const uint32_t n = call->nlanes;
     floe_cpu cpu = *call->cpu;
-    cpu.threads = n;
-    FLOE_TRY(floe_cuda_lanes_open(call->cuda, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        floe_arena scratch = encoder_scratch(call, i);
+    cpu.threads = call->lanes.n;
+    FLOE_TRY(fork_lanes(call->cuda, &call->lanes, stream, err));
+    for (uint32_t i = 0; i < call->lanes.n; i++) {
+        floe_arena scratch = lane_scratch(&call->lanes, i);
         o->cuda[i] = floe_cuda_on_lane(call->cuda, i);
         o->lane[i] = *call;
         o->lane[i].cuda = &o->cuda[i];
+        o->lane[i].status = call->lanes.statuses + i;
         o->each->take(&o->lane[i], &scratch);
     }
-    FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, err));
     floe_cpu_parallel(&cpu, call->nchunks, encode_next, o);
     if (o->status != FLOE_OK && err)
         *err = o->err;
-    return floe_cuda_lanes_join(call->cuda, n, stream, o->status, err);
+    return join_lanes(call->cuda, &call->lanes, call->status, stream, o->status, err);
 }
 
 floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known,
                                   const floe_codec_encoding *each, void *user, void *stream, floe_error *err)
 {
     struct floe_codec_order order = {.call = call, .each = each, .known = known, .user = user};
-    if (call->nlanes > 1) {
+    if (call->lanes.n > 1) {
         if (!known->there)
             FLOE_TRY(floe_codec_take_params(call, known, stream, err));
         return known->status == FLOE_OK ? encode_in_lanes(&order, stream, err) : FLOE_OK;
@@ -156,10 +178,7 @@ void floe_codec_decoders_take(floe_codec_decode *call, floe_codec_decoder_take *
 {
     floe_arena plan = floe_arena_plan();
     take(call, &plan);
-    call->nlanes = count_lanes(call->rank, call->chunk, call->nchunks, call->most_lanes);
-    call->lane_nbytes = plan.used;
-    call->lanes = floe_arena_take(a, call->nlanes, call->lane_nbytes);
-    a->overflow = a->overflow || plan.overflow;
+    call->lanes = take_lanes(count_lanes(call->rank, call->chunk, call->nchunks, call->most_lanes), &plan, a);
 }
 
 static void add_piece(floe_codec_gather *job, size_t at, const void *from, uint64_t nbytes)
@@ -240,7 +259,7 @@ static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_recor
     floe_codec_chunk *c = &v->chunk;
     c->call = &v->lane[v->turn];
     c->stream = v->cuda[v->turn].stream;
-    v->turn = (v->turn + 1) % v->call->nlanes;
+    v->turn = (v->turn + 1) % v->call->lanes.n;
     cut_chunk(v, index);
     c->src = v->call->stream + record->offset + FLOE_RECORD_HEAD_NBYTES;
     c->nbytes = record->nbytes;
@@ -281,22 +300,22 @@ static floe_status visit_all(visiting *v, const known *k, void *stream)
 static floe_status visit_in_lanes(visiting *v, floe_codec_decoder_take *take, const known *k, void *stream)
 {
     const floe_codec_decode *call = v->call;
-    const uint32_t n = call->nlanes;
-    if (n > 1)
-        FLOE_TRY(floe_cuda_lanes_open(call->cuda, n, v->chunk.err));
-    for (uint32_t i = 0; i < n; i++) {
-        floe_arena scratch = floe_arena_of(call->lanes + i * call->lane_nbytes, call->lane_nbytes);
-        v->cuda[i] = n > 1 ? floe_cuda_on_lane(call->cuda, i) : *call->cuda;
+    const bool alone = call->lanes.n == 1;
+    floe_error *err = v->chunk.err;
+    if (!alone)
+        FLOE_TRY(fork_lanes(call->cuda, &call->lanes, stream, err));
+    for (uint32_t i = 0; i < call->lanes.n; i++) {
+        floe_arena scratch = lane_scratch(&call->lanes, i);
+        v->cuda[i] = alone ? *call->cuda : floe_cuda_on_lane(call->cuda, i);
         v->lane[i] = *call;
         v->lane[i].cuda = &v->cuda[i];
+        v->lane[i].status = alone ? call->status : call->lanes.statuses + i;
         take(&v->lane[i], &scratch);
     }
-    if (n == 1) {
-        v->cuda[0].stream = stream;
-        return visit_all(v, k, stream);
-    }
-    FLOE_TRY(floe_cuda_lanes_fork(call->cuda, n, stream, v->chunk.err));
-    return floe_cuda_lanes_join(call->cuda, n, stream, visit_all(v, k, stream), v->chunk.err);
+    if (!alone)
+        return join_lanes(call->cuda, &call->lanes, call->status, stream, visit_all(v, k, stream), err);
+    v->cuda[0].stream = stream;
+    return visit_all(v, k, stream);
 }
 
 floe_status floe_codec_decode_all(const floe_codec_decode *call, floe_codec_decoder_take *take,
