@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of device memory to where the host can read them, by one launch: copies would be a launch each. */
+/* Pieces of device memory to where the host can read them, by one launch: copies would be a launch each. And what came of several lanes. */
 #ifndef FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 #define FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 
