@@ -63,7 +63,7 @@ static const struct {
     {FLOE_F64, 3, {14, 20, 30}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {14, 20, 30}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {14, 20, 30}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
-    {FLOE_I32, 3, {14, 20, 30}, KIT_SMOOTH, "abs=2", FLOE_CODEC_LORENZO},
+    {FLOE_I32, 3, {30, 40, 50}, KIT_SMOOTH, "lossless", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {14, 20, 30}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
     {FLOE_F32, 3, {14, 20, 30}, KIT_CONSTANT, "ratio=10", FLOE_CODEC_LORENZO},
     {FLOE_F32, 2, {1, 1}, KIT_SMOOTH, "abs=1", FLOE_CODEC_AUTO},

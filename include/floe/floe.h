@@ -31,7 +31,7 @@ extern "C" {
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
 /* Integers are in two's complement, and compared as integers. Every bound but pwrel works for them.
- * On a GPU they are codec zfp's work; with codec lorenzo they are the CPU's, in host memory. */
+ * On a GPU they are the work of codec zfp alone; with other codecs they are the CPU's, in host memory. */
 typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2, FLOE_I32 = 3, FLOE_I64 = 4 } floe_dtype;
 
 typedef enum floe_place { FLOE_HOST = 0, FLOE_DEVICE = 1 } floe_place;

@@ -7,11 +7,18 @@
 #include "base/try.h"
 #include "call/chunking.h"
 #include "codec/resolve/resolve_math.h"
+#include "field/dtype_math.h"
 
 /* Whether AUTO tries a codec on a sample; in preset fast it is the first one of the table. */
 static bool tries(floe_preset preset, const floe_codec_ops *codec)
 {
     return preset == FLOE_PRESET_BEST ? codec->sampled : preset == FLOE_PRESET_BALANCED && codec->estimate;
+}
+
+/* Other codecs store reals as they are where nothing may be lost; integers they code. */
+static bool is_settled(floe_dtype dtype, floe_bound_mode mode)
+{
+    return mode == FLOE_BOUND_LOSSLESS && !floe_dtype_is_integer(dtype);
 }
 
 enum { LEAST = 4096 /* values of a field that is worth a choice in preset balanced */ };
@@ -23,7 +30,8 @@ static void add(floe_choice *c, const floe_codec_ops *codec, const floe_field *l
     floe_header header;
     floe_sizing sizing;
     p.codec = codec->id;
-    if (!tries(params->preset, codec) || !(floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode)) ||
+    if (!tries(params->preset, codec) ||
+        !(floe_codec_modes((int)p.codec, (int)layout->dtype) & FLOE_MODE_BIT(p.mode)) ||
         floe_header_init(&header, layout, &p, NULL) != FLOE_OK ||
         floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
         return;
@@ -36,7 +44,7 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
     const floe_codec_ops *codec = floe_codec_chosen(params->codec);
     floe_choice c = {1, true, {codec->id}};
     const uint64_t nelems = floe_extent_nelems(layout->rank, layout->shape);
-    if (params->codec != FLOE_CODEC_AUTO || params->mode == FLOE_BOUND_LOSSLESS ||
+    if (params->codec != FLOE_CODEC_AUTO || is_settled(layout->dtype, params->mode) ||
         nelems < (params->preset == FLOE_PRESET_BEST ? 1 : LEAST))
         return c;
     for (uint32_t i = 0; c.n < FLOE_CHOICE_MOST && (codec = floe_codec_at(i)) != NULL; i++)
@@ -62,6 +70,8 @@ typedef struct cost {
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
 static const double few_bits = 0.2; /* of a value */
+static const double tables_gain =
+    1.05; /* what lorenzo's tables of values spare of lossless integers, of which a box shows little */
 enum { LARGE = 4000000 /* values of a field */ };
 
 /* Another codec is near whose sample takes up to so many times the bytes, or bits of a value, of the best: the field may take fewer by it.
@@ -106,8 +116,12 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, f
         c->off_db = c->off_db > near_db ? c->off_db : 0;
         return FLOE_OK;
     }
-    if (sample->estimates)
-        return floe_sample_estimate(sample, params, best, &c->least);
+    if (sample->estimates) {
+        FLOE_TRY(floe_sample_estimate(sample, params, best, &c->least));
+        if (params->mode == FLOE_BOUND_LOSSLESS && params->codec != floe_codec_at(0)->id)
+            c->least *= tables_gain;
+        return FLOE_OK;
+    }
     if (sample->header.mode == FLOE_BOUND_PSNR)
         FLOE_TRY(psnr_params(sample, range, params));
     FLOE_TRY(floe_sample_code(sample, params, &nbytes));
@@ -150,7 +164,7 @@ floe_status floe_choice_by_sample(floe_choice *choice, floe_sample *sample, cons
     floe_codec_params params = params_of(sample, range);
     const bool searches = h.mode == FLOE_BOUND_RATIO || h.mode == FLOE_BOUND_PSNR;
     *codec = choice->codecs[0];
-    if (searches ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS) {
+    if (searches ? !floe_resolve_varies(range) : is_settled(h.dtype, params.mode)) {
         choice->n = 1;
         return FLOE_OK;
     }

@@ -91,27 +91,27 @@ static floe_status chunk_check(const floe_params *p, floe_error *err)
     return FLOE_OK;
 }
 
-static bool has_mode(floe_codec codec, floe_bound_mode mode)
+static bool has_mode(floe_codec codec, floe_dtype dtype, floe_bound_mode mode)
 {
-    return floe_codec_modes((int)floe_codec_chosen(codec)->id) & FLOE_MODE_BIT(mode);
+    return floe_codec_modes((int)floe_codec_chosen(codec)->id, (int)dtype) & FLOE_MODE_BIT(mode);
 }
 
 /* A rate that a codec cannot keep block by block is kept for the field as a whole, as a ratio. */
-static bool rate_is_ratio(floe_codec codec, floe_bound_mode mode)
+static bool rate_is_ratio(floe_codec codec, floe_dtype dtype, floe_bound_mode mode)
 {
-    return mode == FLOE_BOUND_RATE && !has_mode(codec, mode) && has_mode(codec, FLOE_BOUND_RATIO);
+    return mode == FLOE_BOUND_RATE && !has_mode(codec, dtype, mode) && has_mode(codec, dtype, FLOE_BOUND_RATIO);
 }
 
-static floe_status codec_check(floe_codec codec, floe_bound_mode mode, floe_error *err)
+static floe_status codec_check(floe_codec codec, floe_dtype dtype, floe_bound_mode mode, floe_error *err)
 {
     name names[CODECS_MOST + 1];
     uint32_t other = 0;
     FLOE_CHECK(err, name_of(codec_names(names), (int)codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)codec);
     const char *own = floe_codec_chosen(codec)->name, *has;
-    while (!(floe_codec_modes((int)floe_codec_at(other)->id) & FLOE_MODE_BIT(mode)))
+    while (!(floe_codec_modes((int)floe_codec_at(other)->id, (int)dtype) & FLOE_MODE_BIT(mode)))
         other++; /* every mode is of some codec */
     has = floe_codec_at(other)->name;
-    FLOE_CHECK(err, has_mode(codec, mode) || rate_is_ratio(codec, mode), FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, has_mode(codec, dtype, mode) || rate_is_ratio(codec, dtype, mode), FLOE_ERR_ARGUMENT,
                "codec %s has no %s, codec %s has: ask for that (codec=%s, or --codec %s)", own,
                name_of(bound_names, (int)mode), has, has, has);
     return FLOE_OK;
@@ -127,12 +127,12 @@ floe_status floe_params_check(const floe_params *params, floe_dtype dtype, floe_
         "no bound given: one of abs, rel, pwrel, psnr, ratio, rate (each positive) or lossless is needed; codec zfp "
         "also takes prec");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
-    FLOE_TRY(codec_check(clean->codec, clean->mode, err));
+    FLOE_TRY(codec_check(clean->codec, dtype, clean->mode, err));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
     FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_INTEGER, FLOE_ERR_ARGUMENT,
                "unknown fill mode %d", (int)clean->fill);
-    if ((int)dtype && rate_is_ratio(clean->codec, clean->mode)) {
+    if ((int)dtype && rate_is_ratio(clean->codec, dtype, clean->mode)) {
         clean->mode = FLOE_BOUND_RATIO;
         clean->bound = fmin(fmax(8 * (double)floe_dtype_size(dtype) / clean->bound, 1), DBL_MAX);
     }

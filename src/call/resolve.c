@@ -36,9 +36,6 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
 {
     FLOE_TRY(integers_check(layout, params, err));
     const floe_codec_ops *codec = floe_codec_chosen(params->codec);
-    FLOE_CHECK(err, !(codec->reals_alone && floe_dtype_is_integer(layout->dtype)), FLOE_ERR_UNSUPPORTED,
-               "codec %s takes f32 and f64, not %s: use codec lorenzo or zfp", codec->name,
-               floe_dtype_name(layout->dtype));
     if (codec->check)
         FLOE_TRY(codec->check(layout, params, err));
     *header = (floe_header){.version = FLOE_FORMAT_VERSION,

@@ -137,10 +137,13 @@ floe_header floe_sample_header(const floe_sample *s, floe_codec codec)
 
 static void add_estimate(floe_sample *s, floe_codec codec)
 {
-    const floe_codec_params params = floe_sample_params(s, codec);
+    floe_codec_params params = floe_sample_params(s, codec);
     const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
-    const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
-    s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
+    for (int lossless = 0; lossless <= floe_dtype_is_integer(params.dtype); lossless++) {
+        params.mode = lossless ? FLOE_BOUND_LOSSLESS : params.mode;
+        const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
+        s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
+    }
 }
 
 static floe_status add_coding(floe_sample *s, floe_codec codec)
@@ -270,6 +273,7 @@ floe_status floe_sample_look(floe_sample *s, const floe_codec_params *params)
 {
     uint64_t bits[FLOE_LOOK_PLACES];
     s->look.narrow = floe_dtype_is_narrow(params->dtype);
+    s->look.integer = floe_dtype_is_integer(params->dtype);
     s->look.log = params->mode == FLOE_BOUND_PWREL;
     s->look.fill = floe_codec_fill_bits(params);
     s->look.inverse = 1 / floe_codec_tuner_bound(params);

@@ -3,6 +3,7 @@
 #include "codec/codec.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/try.h"
@@ -93,6 +94,19 @@ void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_
     *group = 1;
 }
 
+floe_codec_params floe_codec_real_params(const floe_codec_params *params)
+{
+    floe_codec_params p = *params;
+    if (!floe_dtype_is_integer(p.dtype))
+        return p;
+    const double whole = p.mode == FLOE_BOUND_LOSSLESS ? 0 : floor(p.bound);
+    p.dtype = FLOE_F64;
+    p.mode = FLOE_BOUND_ABS;
+    p.bound = whole < 0x1p52 ? whole + 0.5 : whole;
+    p.fill_bits = FLOE_NAN64_BITS;
+    return p;
+}
+
 double floe_codec_domain_bound(const floe_codec_params *p)
 {
     const double room = p->bound - floe_half_ulp(p->dtype);
@@ -101,7 +115,8 @@ double floe_codec_domain_bound(const floe_codec_params *p)
 
 double floe_codec_tuner_bound(const floe_codec_params *p)
 {
-    return p->tuner_bound > 0 ? p->tuner_bound : floe_codec_domain_bound(p);
+    const floe_codec_params reals = floe_codec_real_params(p);
+    return p->tuner_bound > 0 ? p->tuner_bound : floe_codec_domain_bound(&reals);
 }
 
 double floe_codec_tolerance(const floe_codec_params *p)

@@ -65,6 +65,7 @@ typedef struct floe_chunk_decode {
     const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
     floe_arena *scratch;   /* of the codec's decode_workspace, or decode_scratch */
     uint32_t level;
+    uint64_t fill_bits; /* of the field, if it has a fill value */
     floe_limits limits; /* of the field's values, which those of a level may leave: the codec cuts them */
     /* Bytes that may be damaged, or lack the last ones: called in the end for each box, as lo and hi, whose values are lost, so that the
      * others are good. CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
@@ -91,7 +92,6 @@ typedef struct floe_codec_ops {
     floe_codec id;
     const char *name;
     bool integers_on_gpu; /* its kernels take them, where there are any */
-    bool reals_alone;     /* takes no integers */
     bool sampled;         /* AUTO tries it on a sample, where it does so (call/choice.c) */
     bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
     bool finds_damage;    /* decoding takes `lost` */
@@ -147,6 +147,9 @@ floe_status floe_codec_pad(const floe_chunk_encode *c, uint64_t least, floe_erro
 /* A box as a field of its own. */
 floe_field floe_codec_box(const floe_codec_boxes *boxes, uint32_t i);
 
+/* What codecs of reals code integers by, as f64 (chunks/codec_integers.h): errors below floor(bound) + 1/2 are rounded to no more than floor(bound).
+ * Params of reals are themselves. */
+floe_codec_params floe_codec_real_params(const floe_codec_params *params);
 /* The absolute bound of what is coded: of logarithms for PWREL. */
 double floe_codec_domain_bound(const floe_codec_params *params);
 /* The same, for a tuner. */

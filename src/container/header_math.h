@@ -103,22 +103,23 @@ FLOE_HD bool floe_header_real_valid(uint64_t bits)
 /* A mode that gives how much to store, and nothing of the error. */
 FLOE_HD bool floe_mode_is_size(int mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
 
-/* The codecs of the format, by number, each with its modes: bit m is floe_bound_mode m. 0: no such codec. A new codec is a line. */
+/* The codecs of the format, by number, each with its modes for values of a type, or (0) of any type: bit m is floe_bound_mode m. 0: no such codec.
+ * A new codec is a line. */
 #define FLOE_MODE_BIT(mode) (1u << (mode))
 enum {
     FLOE_MODES_BOUND = FLOE_MODE_BIT(FLOE_BOUND_ABS) | FLOE_MODE_BIT(FLOE_BOUND_REL) | FLOE_MODE_BIT(FLOE_BOUND_PSNR) |
                        FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS) | FLOE_MODE_BIT(FLOE_BOUND_RATIO),
     FLOE_MODES_SIZE = FLOE_MODE_BIT(FLOE_BOUND_RATE) | FLOE_MODE_BIT(FLOE_BOUND_PREC)
 };
-FLOE_HD uint32_t floe_codec_modes(int codec)
+FLOE_HD uint32_t floe_codec_modes(int codec, int dtype)
 {
+    const uint32_t lossless = dtype == FLOE_F32 || dtype == FLOE_F64 ? FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS) : 0;
     const uint32_t modes[] = {
         0,
         /* FLOE_CODEC_LORENZO */ FLOE_MODES_BOUND | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
         /* FLOE_CODEC_ZFP */ FLOE_MODES_BOUND | FLOE_MODES_SIZE,
         /* FLOE_CODEC_INTERP */ FLOE_MODES_BOUND | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
-        /* FLOE_CODEC_WAVELET */ (FLOE_MODES_BOUND & ~FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS)) |
-            FLOE_MODE_BIT(FLOE_BOUND_PWREL),
+        /* FLOE_CODEC_WAVELET */ (FLOE_MODES_BOUND & ~lossless) | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
     };
 #ifdef FLOE_TEST_CODEC_NUMBER /* tests/null_codec */
     if (codec == FLOE_TEST_CODEC_NUMBER)
@@ -264,7 +265,7 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
  * ratio. */
 FLOE_HD bool floe_header_mode_fits(const floe_header *h, int dtype, int codec, int mode)
 {
-    const uint32_t modes = floe_codec_modes(codec);
+    const uint32_t modes = floe_codec_modes(codec, dtype);
     const bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
     return (!modes || modes & FLOE_MODE_BIT(mode)) &&
            (mode == FLOE_BOUND_RATIO  ? h->version >= 4
@@ -284,7 +285,7 @@ FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
            : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_RATIO                              ? FLOE_FAULT_MODE
            : !floe_header_mode_fits(h, dtype, codec, mode)                                 ? FLOE_FAULT_MODE
            : codec < 1 || codec > 255                                                      ? FLOE_FAULT_CODEC
-           : !floe_codec_modes(codec)                                                      ? FLOE_FAULT_CODEC_UNKNOWN
+           : !floe_codec_modes(codec, dtype)                                               ? FLOE_FAULT_CODEC_UNKNOWN
                                                                                            : FLOE_FAULT_NONE;
 }
 

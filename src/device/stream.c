@@ -26,6 +26,7 @@ static floe_chunk_decode chunk_call(const floe_stream *s, const uint64_t *extent
                                .src = payload,
                                .nbytes = nbytes,
                                .level = s->level,
+                               .fill_bits = s->header.fill_bits,
                                .limits = floe_limits_of(&s->header)};
 }
 

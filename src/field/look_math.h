@@ -29,7 +29,7 @@ typedef struct floe_look {
         part[FLOE_LOOK_RANK]; /* of the field and of a box, slowest axis first, ones in front */
     const void *data;
     int64_t stride[FLOE_LOOK_RANK]; /* in values */
-    bool narrow, log;               /* values of 4 bytes; whose logarithms are coded */
+    bool narrow, log, integer;      /* values of 4 bytes; whose logarithms are coded; that are integers */
     uint64_t fill;                  /* the pattern of what is stored apart */
     double center;                  /* is subtracted, as type of the values */
     double inverse;                 /* 1 / bound */
@@ -88,8 +88,9 @@ FLOE_HD uint64_t floe_look_load(const floe_look *l, int64_t at)
 FLOE_HD double floe_look_value(const floe_look *l, int64_t at)
 {
     const uint64_t bits = floe_look_load(l, at);
-    const double v = l->narrow ? (double)(floe_f32_of((uint32_t)bits) - (float)l->center)
-                               : floe_f64_of(bits) - l->center,
+    const double v = l->integer  ? (double)(l->narrow ? (int32_t)(uint32_t)bits : (int64_t)bits)
+                     : l->narrow ? (double)(floe_f32_of((uint32_t)bits) - (float)l->center)
+                                 : floe_f64_of(bits) - l->center,
                  size = v < 0 ? -v : v;
     if (bits == l->fill)
         return NAN;

@@ -146,6 +146,16 @@ exact-abs-i32       noise       500        i32 abs=0.5    fast
 chunks-i64          mixing      12x14x20   i64 rel=1e-2   balanced --chunk 5x9x20 --attr units=1
 constant-i32        constant    7x9        i32 rel=1e-3   fast
 one-i64             turbulence  1          i64 abs=1      balanced
+interp-exact-i32       weather     9x25x30    i32 lossless   balanced --codec interp
+interp-abs-i64         turbulence  16x18x31   i64 abs=30000  balanced --codec interp
+interp-fill-i32        fill        9x20x40    i32 rel=1e-2   balanced --codec interp
+interp-raw-i32         hostile     9x20       i32 lossless   balanced --codec interp
+interp-raw-i64         noise       9x20       i64 abs=3      balanced --codec interp
+interp-ends-i32        ends        130        i32 abs=3      balanced --codec interp --fill none
+wavelet-exact-i32      weather     9x25x30    i32 lossless   balanced --codec wavelet
+wavelet-abs-i64        turbulence  16x18x31   i64 abs=30000  balanced --codec wavelet
+wavelet-fill-i32       fill        9x20x40    i32 rel=1e-2   balanced --codec wavelet
+wavelet-raw-i64        hostile     9x20       i64 abs=3      balanced --codec wavelet
 zfp-exact-1d-i32    turbulence  300        i32 lossless   balanced --codec zfp
 zfp-exact-2d-i64    weather     17x18      i64 lossless   balanced --codec zfp
 zfp-exact-3d-i32    hostile     7x8x9      i32 lossless   balanced --codec zfp

@@ -46,7 +46,7 @@ class Header:
         patterns, reals = [u64(data, r.at + 8 * i) for i in range(4)], [r.real() for _ in range(4)]
         self.check_reals(mode, patterns, reals)
         self.range = reals[2:]
-        fill = r.number(8)
+        self.fill = fill = r.number(8)
         need(fill >> self.bits == 0 and (flags == 1 or fill == 0), "header: fill value")
         self.shape = [r.number(8) for _ in range(self.rank)]
         self.chunk = [r.number(8) for _ in range(self.rank)]

@@ -391,8 +391,7 @@ def keep(steps, level, halved):
 
 
 class InterpChunk:
-    def __init__(self, payload, bits, integer, extent):
-        need(not integer, "interp: of integers")
+    def __init__(self, payload, bits, extent):
         self.extent, self.axes = extent, turned(extent, payload[9] if len(payload) > 9 else 0)
         axes = [extent[a] for a in self.axes]
         self.payload, self.real, self.size, self.n = payload, Real(bits), bits // 8, prod(extent)

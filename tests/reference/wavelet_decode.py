@@ -133,8 +133,7 @@ class Records:
 
 
 class WaveletChunk:
-    def __init__(self, payload, bits, integer, extent):
-        need(not integer, "wavelet: of integers")
+    def __init__(self, payload, bits, extent):
         self.extent, self.axes = extent, turned(extent, payload[11] if len(payload) > 11 else 0)
         axes = [extent[a] for a in self.axes]
         self.payload, self.real, self.size, self.n = payload, Real(bits), bits // 8, prod(extent)

@@ -5,7 +5,6 @@
 const floe_codec_ops floe_interp_codec = {
     .id = FLOE_CODEC_INTERP,
     .name = "interp",
-    .reals_alone = true,
     .sampled = true,
     .stacks = true,
     .finds_damage = true,

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "codec/chunks/codec_integers.h"
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
 
@@ -37,11 +38,15 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
     const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
-    if (!floe_interp_encoder_begin(&e, &limited, params, rank, extent, floe_interp_turns_of(rank, extent)))
+    const floe_codec_params reals = floe_codec_real_params(params);
+    if (!floe_interp_encoder_begin(&e, &limited, &reals, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
-    const size_t decoding = floe_interp_decode_workspace(cpu, params->dtype, rank, extent);
-    return plan.overflow || decoding == 0 ? 0 : plan.used > decoding ? plan.used : decoding;
+    const size_t decoding = floe_interp_decode_workspace(cpu, reals.dtype, rank, extent),
+                 most = plan.overflow || decoding == 0 ? 0
+                        : plan.used > decoding         ? plan.used
+                                                       : decoding;
+    return floe_dtype_is_integer(params->dtype) ? floe_codec_integers_workspace(params, rank, extent, most) : most;
 }
 
 /* Of steps, the coarsest first. */
@@ -115,16 +120,20 @@ static bool write_coded(encoder *e, uint64_t napart, uint8_t *dst, uint64_t capa
     return true;
 }
 
-static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
+/* Values as they are. */
+static floe_status store(const floe_chunk_encode *c, floe_error *err)
 {
-    floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
-    uint64_t point[FLOE_INTERP_RANK] = {0};
-    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
-    floe_interp_header_write(&raw, e->narrow, &to);
-    do
-        floe_interp_pattern_write(&to, e->narrow, floe_interp_pattern_at(e, point));
-    while (floe_interp_next_point(e->chunk.plan.shape, point));
-    *nbytes = (uint64_t)(to.at - dst);
+    const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
+    const floe_interp_chunk k = {.kind = FLOE_INTERP_RAW,
+                                 .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
+    floe_cursor to = floe_cursor_of(c->dst, (size_t)c->capacity);
+    FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
+               (unsigned long long)raw, (unsigned long long)c->capacity);
+    floe_interp_header_write(&k, floe_dtype_is_narrow(c->params->dtype), &to);
+    floe_interp_values_write(c->chunk, k.turns, &to);
+    *c->nbytes = (uint64_t)(to.at - (uint8_t *)c->dst);
+    *c->stats = (floe_chunk_stats){.nexceptions = 0};
+    return floe_codec_pad(c, floe_interp_least(c->chunk->rank, c->chunk->shape), err);
 }
 
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
@@ -161,21 +170,18 @@ floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
     floe_cpu cpu;
     uint64_t napart;
     bool few = true;
-    const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
+    if (floe_dtype_is_integer(c->params->dtype))
+        return floe_codec_integers_encode(c, floe_interp_compress, store, err);
     FLOE_TRY(begin(&e, &trial, &cpu, c, err));
-    const uint64_t room = floe_min64(raw, c->capacity);
+    const uint64_t room = floe_min64(floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape), c->capacity);
     if (c->params->mode == FLOE_BOUND_LOSSLESS) {
         floe_interp_flat_make(&e);
         few = floe_interp_apart_find(&e, &napart);
     } else if ((few = code(&e, &trial, &napart))) {
         make_tables(&e);
     }
-    if (!few || !write_coded(&e, napart, c->dst, room, c->stats, c->nbytes)) {
-        FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
-                   (unsigned long long)raw, (unsigned long long)c->capacity);
-        *c->stats = (floe_chunk_stats){.nexceptions = 0};
-        write_raw(&e, c->dst, c->capacity, c->nbytes);
-    }
+    if (!few || !write_coded(&e, napart, c->dst, room, c->stats, c->nbytes))
+        return store(c, err);
     return floe_codec_pad(c, floe_interp_least(c->chunk->rank, c->chunk->shape), err);
 }
 
@@ -185,6 +191,8 @@ floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, f
     floe_cpu cpu;
     floe_interp_found found;
     *sum = 0;
+    if (floe_dtype_is_integer(c->params->dtype))
+        return floe_codec_integers_squared_error(c, floe_interp_compress, floe_interp_decompress, sum, err);
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, &trial, &cpu, c, err));

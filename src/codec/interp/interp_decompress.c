@@ -3,6 +3,7 @@
  * finer one needs; then the values that sets name. */
 #include <string.h>
 
+#include "codec/chunks/codec_integers.h"
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 #include "stage/interp/interp.h"
@@ -125,7 +126,7 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
+        if (!begin_decoder(&d, &limited, floe_codec_real(dtype), rank, extent, turns[i]))
             return 0;
         const room s = most_room(&limited, d.chunk.plan.shape);
         take_scratch(&d, &limited, &s, &plan);
@@ -133,7 +134,7 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
             return 0;
         most = plan.used > most ? plan.used : most;
     }
-    return most;
+    return floe_dtype_is_integer(dtype) ? floe_codec_integers_decode_workspace(rank, extent, 0, most) : most;
 }
 
 size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
@@ -144,12 +145,16 @@ size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
     if (!floe_interp_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns) ||
-        !begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns) ||
+        !begin_decoder(&d, &cpu, floe_codec_real(c->dtype), c->rank, c->extent, turns) ||
         floe_interp_header_read(&d.chunk, NULL, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
         return 0;
     const room s = level_room(&d, &cpu, c->level);
     take_scratch(&d, &cpu, &s, &plan);
-    return plan.overflow ? 0 : plan.used;
+    if (plan.overflow)
+        return 0;
+    return floe_dtype_is_integer(c->dtype)
+               ? floe_codec_integers_decode_workspace(c->rank, c->extent, c->level, plan.used)
+               : plan.used;
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
@@ -504,10 +509,12 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
     floe_interp_needs needs;
     uint32_t turns;
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    if (floe_dtype_is_integer(c->dtype))
+        return floe_codec_integers_decode(c, floe_interp_is_raw(c->src, c->nbytes), floe_interp_decompress, err);
     FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns),
                FLOE_ERR_FORMAT, "interp chunk: its axes are in an order that no writer makes");
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns),
-               FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
+    FLOE_CHECK(err, begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns), FLOE_ERR_FORMAT,
+               "interp chunk: of what codec interp does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
     floe_interp_needs_of(d.chunk.plan.shape, &needs);

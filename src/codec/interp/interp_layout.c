@@ -120,7 +120,7 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
     FLOE_CHECK(err, h, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
     FLOE_CHECK(err, h[0] >= FLOE_INTERP_UNCHECKED && h[0] <= FLOE_INTERP_VERSION, FLOE_ERR_FORMAT,
                "interp chunk: of a version that is not known");
-    c->kind = h[1];
+    c->kind = h[FLOE_INTERP_KIND_AT];
     c->plan.nsteps = h[2];
     c->log = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_LOG;
     c->wide_sizes = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_SIZES;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chunk holds about itself without being decoded: how many of its first bytes a level takes, and how it is coded. */
+#include "codec/chunks/codec_integers.h"
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 
@@ -31,12 +32,11 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
     floe_interp_needs needs;
     floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err,
-               !floe_dtype_is_integer(c->dtype) &&
-                   floe_interp_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
+               floe_interp_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
                    floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     floe_interp_needs_of(k->plan.shape, &needs);
-    FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(c->dtype), &from, err));
+    FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
     return FLOE_OK;
 }
@@ -108,7 +108,7 @@ static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow)
 
 floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
 {
-    const bool narrow = floe_dtype_is_narrow(c->dtype);
+    const bool narrow = floe_dtype_is_narrow(floe_codec_real(c->dtype));
     floe_interp_chunk k;
     uint64_t sizes_at = 0, at;
     FLOE_TRY(read_head(c, c->nbytes, &k, &at, err));
@@ -121,7 +121,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
         floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);
     if (k.kind != FLOE_INTERP_CODED)
         return FLOE_OK;
-    const uint64_t *anchors = floe_interp_anchors_shape(&k.plan), size = floe_dtype_size(c->dtype);
+    const uint64_t *anchors = floe_interp_anchors_shape(&k.plan), size = narrow ? 4 : 8;
     const uint64_t nanchors = floe_interp_points(anchors) * size;
     floe_text_add(to, "header: %llu bytes\nanchors: ", (unsigned long long)(apart_at - nanchors));
     floe_interp_shape_words(anchors, to);

@@ -6,7 +6,6 @@
 const floe_codec_ops floe_wavelet_codec = {
     .id = FLOE_CODEC_WAVELET,
     .name = "wavelet",
-    .reals_alone = true,
     .sampled = true,
     .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,

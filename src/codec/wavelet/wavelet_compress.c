@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/chunks/codec_integers.h"
 #include "codec/wavelet/wavelet_encoder.h"
 #include "field/dtype_math.h"
 
@@ -39,11 +40,15 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
     const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
-    if (!floe_wavelet_encoder_begin(&e, &limited, params, rank, extent, floe_interp_turns_of(rank, extent)))
+    const floe_codec_params reals = floe_codec_real_params(params);
+    if (!floe_wavelet_encoder_begin(&e, &limited, &reals, rank, extent, floe_interp_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
-    const size_t decoding = floe_wavelet_decode_workspace(cpu, params->dtype, rank, extent);
-    return plan.overflow || decoding == 0 ? 0 : plan.used > decoding ? plan.used : decoding;
+    const size_t decoding = floe_wavelet_decode_workspace(cpu, reals.dtype, rank, extent),
+                 most = plan.overflow || decoding == 0 ? 0
+                        : plan.used > decoding         ? plan.used
+                                                       : decoding;
+    return floe_dtype_is_integer(params->dtype) ? floe_codec_integers_workspace(params, rank, extent, most) : most;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
@@ -156,14 +161,20 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
     return true;
 }
 
-static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
+/* Values as they are. */
+static floe_status store(const floe_chunk_encode *c, floe_error *err)
 {
-    floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
-    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
-    floe_wavelet_header_write(&raw, e->narrow, &to);
-    for (uint64_t i = 0; i < e->ncells; i++)
-        floe_interp_pattern_write(&to, e->narrow, floe_wavelet_pattern_at(e, i));
-    *nbytes = (uint64_t)(to.at - dst);
+    const uint64_t raw = floe_wavelet_bound(c->params, c->chunk->rank, c->chunk->shape);
+    const floe_wavelet_chunk k = {.kind = FLOE_INTERP_RAW,
+                                  .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
+    floe_cursor to = floe_cursor_of(c->dst, (size_t)c->capacity);
+    FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
+               (unsigned long long)raw, (unsigned long long)c->capacity);
+    floe_wavelet_header_write(&k, floe_dtype_is_narrow(c->params->dtype), &to);
+    floe_interp_values_write(c->chunk, k.turns, &to);
+    *c->nbytes = (uint64_t)(to.at - (uint8_t *)c->dst);
+    *c->stats = (floe_chunk_stats){.nexceptions = 0};
+    return floe_codec_pad(c, floe_wavelet_least(c->chunk->rank, c->chunk->shape), err);
 }
 
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
@@ -218,6 +229,8 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e, trial;
     floe_cpu cpu;
+    if (floe_dtype_is_integer(c->params->dtype))
+        return floe_codec_integers_encode(c, floe_wavelet_compress, store, err);
     const uint64_t raw = floe_wavelet_bound(c->params, c->chunk->rank, c->chunk->shape),
                    room = floe_min64(raw, c->capacity);
     FLOE_TRY(begin(&e, &trial, &cpu, c, err));
@@ -228,12 +241,8 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
         make_tables(&e);
     const floe_wavelet_found *found = floe_wavelet_found_gather(&e);
     *c->stats = (floe_chunk_stats){found->nliterals, found->max_error, found->max_pw_error};
-    if (!good || !write_marked(&e, c->dst, room, c->nbytes)) {
-        FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
-                   (unsigned long long)raw, (unsigned long long)c->capacity);
-        *c->stats = (floe_chunk_stats){.nexceptions = 0};
-        write_raw(&e, c->dst, c->capacity, c->nbytes);
-    }
+    if (!good || !write_marked(&e, c->dst, room, c->nbytes))
+        return store(c, err);
     return floe_codec_pad(c, floe_wavelet_least(c->chunk->rank, c->chunk->shape), err);
 }
 
@@ -242,6 +251,8 @@ floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, 
     encoder e, trial;
     floe_cpu cpu;
     *sum = 0;
+    if (floe_dtype_is_integer(c->params->dtype))
+        return floe_codec_integers_squared_error(c, floe_wavelet_compress, floe_wavelet_decompress, sum, err);
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, &trial, &cpu, c, err));

@@ -3,6 +3,7 @@
  * finer one needs. The array is that of the level; what nothing needs of it is not touched. */
 #include <string.h>
 
+#include "codec/chunks/codec_integers.h"
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
@@ -69,7 +70,7 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
         decoder d;
         floe_wavelet_needs needs;
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, &limited, dtype, rank, extent, turns[i]))
+        if (!begin_decoder(&d, &limited, floe_codec_real(dtype), rank, extent, turns[i]))
             return 0;
         floe_wavelet_needs_of(d.chunk.plan.shape, &needs);
         take_scratch(&d, floe_max64(needs.step_records, FLOE_WAVELET_MARK_SETS * d.nmarks), &plan);
@@ -77,7 +78,7 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
             return 0;
         most = plan.used > most ? plan.used : most;
     }
-    return most;
+    return floe_dtype_is_integer(dtype) ? floe_codec_integers_decode_workspace(rank, extent, 0, most) : most;
 }
 
 /* Marks stand behind all steps, and for all values. Returns the bytes of the records that the level takes. */
@@ -112,11 +113,15 @@ size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c)
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
     if (!floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns) ||
-        !begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns) ||
+        !begin_decoder(&d, &cpu, floe_codec_real(c->dtype), c->rank, c->extent, turns) ||
         floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
         return 0;
     take_scratch(&d, set_level(&d, c->level), &plan);
-    return plan.overflow ? 0 : plan.used;
+    if (plan.overflow)
+        return 0;
+    return floe_dtype_is_integer(c->dtype)
+               ? floe_codec_integers_decode_workspace(c->rank, c->extent, c->level, plan.used)
+               : plan.used;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
@@ -377,10 +382,12 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
     floe_wavelet_needs needs;
     uint32_t turns;
     const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    if (floe_dtype_is_integer(c->dtype))
+        return floe_codec_integers_decode(c, floe_interp_is_raw(c->src, c->nbytes), floe_wavelet_decompress, err);
     FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
                FLOE_ERR_FORMAT, "wavelet chunk: its axes are in an order that no writer makes");
-    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns),
-               FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
+    FLOE_CHECK(err, begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns), FLOE_ERR_FORMAT,
+               "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
     d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);

@@ -179,7 +179,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
                       read_shorter(&c->shorter[FLOE_WAVELET_VALUE_KINDS], h[0], kinds);
     FLOE_CHECK(err, rows && is_known(h, c->plan.shape) && h[FLOE_WAVELET_TURNS_AT] == c->turns, FLOE_ERR_FORMAT,
                "wavelet chunk: its header cannot be");
-    c->kind = (floe_interp_kind)h[1];
+    c->kind = (floe_interp_kind)h[FLOE_INTERP_KIND_AT];
     c->plan.nsteps = h[2];
     c->log = h[3];
     c->checks = h[0] > FLOE_WAVELET_UNCHECKED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chunk consists of: how many of its first bytes a level takes, and all of it in words. */
+#include "codec/chunks/codec_integers.h"
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
@@ -11,11 +12,10 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wav
 {
     floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err,
-               !floe_dtype_is_integer(c->dtype) &&
-                   floe_interp_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
+               floe_interp_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
                    floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
-    FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
+    FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
     return FLOE_OK;
 }

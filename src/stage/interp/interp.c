@@ -198,6 +198,19 @@ void floe_interp_output_fill(const floe_interp_output *o, const uint64_t *shape,
                 }
 }
 
+void floe_interp_values_write(const floe_field *chunk, uint32_t turns, floe_cursor *to)
+{
+    const floe_interp_view v = floe_interp_view_of(chunk, turns);
+    const size_t size = floe_dtype_size(chunk->dtype);
+    uint64_t shape[FLOE_INTERP_RANK], point[FLOE_INTERP_RANK] = {0};
+    if (!floe_interp_shape_of(chunk->rank, chunk->shape, turns, shape))
+        return;
+    do {
+        const uint8_t *at = (const uint8_t *)v.data + floe_interp_view_at(&v, point) * (int64_t)size;
+        floe_interp_pattern_write(to, size == 4, floe_interp_pattern_load(at, size));
+    } while (floe_interp_next_point(shape, point));
+}
+
 void floe_interp_shape_words(const uint64_t *n, floe_text *to)
 {
     uint32_t a = floe_interp_slowest(n);

@@ -116,6 +116,8 @@ void floe_interp_step_words(const floe_interp_step *s, const uint64_t *shape, fl
 /* lo, hi: of rank axes. The chunk is one that floe_interp_shape_of takes. */
 floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, uint32_t turns, const uint64_t *lo,
                                          const uint64_t *hi, const floe_field *out, uint32_t level);
+/* Its values in order, as they are. */
+void floe_interp_values_write(const floe_field *chunk, uint32_t turns, floe_cursor *to);
 /* The pattern to the place of a point, if there is one. */
 void floe_interp_output_put(const floe_interp_output *o, const uint64_t *point, uint64_t pattern);
 /* To each place its value of a chunk, or (NULL) the pattern. */

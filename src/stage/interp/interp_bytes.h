@@ -13,6 +13,11 @@ typedef enum floe_interp_kind {
     FLOE_INTERP_FLAT = 2, /* one pattern, and which values have others */
     FLOE_INTERP_KINDS = 3
 } floe_interp_kind;
+enum { FLOE_INTERP_KIND_AT = 1 };
+static inline bool floe_interp_is_raw(const void *chunk, uint64_t nbytes)
+{
+    return nbytes > FLOE_INTERP_KIND_AT && ((const uint8_t *)chunk)[FLOE_INTERP_KIND_AT] == FLOE_INTERP_RAW;
+}
 static inline uint64_t floe_interp_values_nbytes(uint64_t header, uint64_t ncells, bool narrow)
 {
     return header + floe_max64(ncells * (narrow ? 4 : 8), 8);

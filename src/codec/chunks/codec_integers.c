@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/chunks/codec_integers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/log_math.h"
+#include "base/try.h"
+
+static const int64_t exact_most = (int64_t)1 << 53; /* doubles have all integers up to here */
+
+/* ---- integers to reals and back ---------------------------------------------------------------------------------------- */
+
+enum { ROWS = 32 /* of a task */ };
+
+typedef struct work {
+    const floe_field *integers;
+    double *reals; /* contiguous */
+    uint64_t nrows, fill_bits;
+    bool has_fill;
+    bool *inexact; /* of each task */
+    double *sums;  /* of each task: squared errors */
+} work;
+
+/* Cells of a chunk, or of a level of it. */
+static uint64_t cells(uint32_t rank, const uint64_t *extent, uint32_t level)
+{
+    uint64_t n = 1;
+    for (uint32_t a = 0; a < rank; a++)
+        if (!floe_mul64(n, floe_ceil_div(extent[a], (uint64_t)1 << level), &n))
+            return UINT64_MAX / 2;
+    return n;
+}
+
+static work work_take(uint32_t rank, const uint64_t *extent, uint32_t level, floe_arena *arena)
+{
+    const uint64_t n = cells(rank, extent, level);
+    work w = {.nrows = n / floe_max64(floe_ceil_div(extent[rank - 1], (uint64_t)1 << level), 1)};
+    w.reals = floe_arena_take_dense(arena, n, sizeof *w.reals);
+    w.inexact = floe_arena_take(arena, floe_ceil_div(w.nrows, ROWS), sizeof *w.inexact);
+    w.sums = floe_arena_take(arena, floe_ceil_div(w.nrows, ROWS), sizeof *w.sums);
+    return w;
+}
+
+static uint8_t *row_of(const work *w, uint64_t row)
+{
+    const floe_field *f = w->integers;
+    int64_t at = 0;
+    for (uint32_t a = f->rank - 1; a-- > 0; row /= f->shape[a])
+        at += (int64_t)(row % f->shape[a]) * f->stride[a];
+    return (uint8_t *)f->data + at * (int64_t)floe_dtype_size(f->dtype);
+}
+
+static uint64_t bits_at(const uint8_t *at, uint64_t size) { return size == 4 ? floe_load32(at) : floe_load64(at); }
+static void bits_put(uint8_t *at, uint64_t size, uint64_t bits)
+{
+    if (size == 4)
+        floe_store32(at, (uint32_t)bits);
+    else
+        floe_store64(at, bits);
+}
+
+/* Of the integer that a real stands for. */
+static uint64_t bits_of(const work *w, double real)
+{
+    return real == real ? floe_integer_bits(w->integers->dtype, real) : w->fill_bits;
+}
+
+/* What a task does with each value. */
+typedef enum todo { LOAD, STORE, SUM } todo;
+
+static void rows_task(const work *w, uint64_t task, todo what)
+{
+    const floe_field *f = w->integers;
+    const uint64_t n = f->shape[f->rank - 1], size = floe_dtype_size(f->dtype);
+    bool exact = true;
+    double sum = 0;
+    for (uint64_t r = task * ROWS; r < w->nrows && r < (task + 1) * ROWS; r++) {
+        uint8_t *at = row_of(w, r);
+        double *real = w->reals + r * n;
+        for (uint64_t i = 0; i < n; i++, at += f->stride[f->rank - 1] * (int64_t)size, real++) {
+            const uint64_t bits = what == STORE ? 0 : bits_at(at, size);
+            const int64_t v = floe_integer_of(f->dtype, bits);
+            if (what == LOAD) {
+                const bool is_fill = w->has_fill && bits == w->fill_bits;
+                *real = is_fill ? floe_f64_of(FLOE_NAN64_BITS) : (double)v;
+                exact = exact && (is_fill || (v >= -exact_most && v <= exact_most));
+            } else if (what == STORE) {
+                bits_put(at, size, bits_of(w, *real));
+            } else {
+                const double off = (double)floe_integer_distance(v, floe_integer_of(f->dtype, bits_of(w, *real)));
+                sum += off * off;
+            }
+        }
+    }
+    w->inexact[task] = !exact;
+    w->sums[task] = sum;
+}
+
+static void load_task(void *arg, uint64_t task, uint32_t worker)
+{
+    (void)worker;
+    rows_task(arg, task, LOAD);
+}
+
+static void store_task(void *arg, uint64_t task, uint32_t worker)
+{
+    (void)worker;
+    rows_task(arg, task, STORE);
+}
+
+static void sum_task(void *arg, uint64_t task, uint32_t worker)
+{
+    (void)worker;
+    rows_task(arg, task, SUM);
+}
+
+/* Returns how many tasks there were. */
+static uint64_t run(const floe_cpu *cpu, work *w, floe_task_fn body)
+{
+    const uint64_t n = floe_ceil_div(w->nrows, ROWS);
+    floe_cpu_parallel(cpu, n, body, w);
+    return n;
+}
+
+static bool load(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *integers, work *w)
+{
+    w->integers = integers;
+    w->has_fill = params->has_fill;
+    w->fill_bits = params->fill_bits;
+    return !memchr(w->inexact, true, run(cpu, w, load_task));
+}
+
+static floe_field reals_of(const work *w, uint32_t rank, const uint64_t *shape)
+{
+    const floe_field layout = floe_field_of(NULL, FLOE_F64, rank, shape);
+    return floe_field_contiguous(w->reals, &layout);
+}
+
+/* ---- what codecs' functions do ----------------------------------------------------------------------------------------- */
+
+size_t floe_codec_integers_workspace(const floe_codec_params *params, uint32_t rank, const uint64_t *extent,
+                                     size_t nbytes)
+{
+    floe_arena plan = floe_arena_plan();
+    work_take(rank, extent, 0, &plan);
+    if (params->mean)
+        floe_arena_take(&plan, floe_codec_of(params->codec)->bound(params, rank, extent), 1);
+    floe_arena_take(&plan, nbytes, 1);
+    return nbytes == 0 || plan.overflow ? 0 : plan.used;
+}
+
+size_t floe_codec_integers_decode_workspace(uint32_t rank, const uint64_t *extent, uint32_t level, size_t nbytes)
+{
+    floe_arena plan = floe_arena_plan();
+    work_take(rank, extent, level, &plan);
+    floe_arena_take(&plan, nbytes, 1);
+    return nbytes == 0 || plan.overflow ? 0 : plan.used;
+}
+
+static floe_status check_scratch(const floe_arena *scratch, const work *w, floe_error *err)
+{
+    FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for %llu rows of integers", (unsigned long long)w->nrows);
+    return FLOE_OK;
+}
+
+floe_status floe_codec_integers_encode(const floe_chunk_encode *c, floe_codec_encode_fn encode,
+                                       floe_codec_encode_fn store, floe_error *err)
+{
+    const uint64_t raw = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
+    const floe_codec_params params = floe_codec_real_params(c->params);
+    work w = work_take(c->chunk->rank, c->chunk->shape, 0, c->scratch);
+    FLOE_TRY(check_scratch(c->scratch, &w, err));
+    const floe_field reals = reals_of(&w, c->chunk->rank, c->chunk->shape);
+    floe_chunk_encode coded = *c;
+    coded.params = &params;
+    coded.chunk = &reals;
+    coded.capacity = floe_min64(c->capacity, raw - 1);
+    const floe_status status = load(c->cpu, c->params, c->chunk, &w) ? encode(&coded, err) : FLOE_ERR_CAPACITY;
+    /* errors are below floor(bound) + 1/2 */
+    c->stats->max_error = status == FLOE_OK ? floor(c->stats->max_error + 0.5) : 0;
+    return status == FLOE_ERR_CAPACITY ? store(c, err) : status;
+}
+
+floe_status floe_codec_integers_decode(const floe_chunk_decode *c, bool stored, floe_codec_decode_fn decode,
+                                       floe_error *err)
+{
+    floe_chunk_decode coded = *c;
+    if (stored) {
+        floe_field out = *c->out;
+        coded.dtype = out.dtype = floe_dtype_is_narrow(c->dtype) ? FLOE_F32 : FLOE_F64;
+        coded.out = &out;
+        return decode(&coded, err);
+    }
+    work w = work_take(c->out->rank, c->out->shape, 0, c->scratch);
+    FLOE_TRY(check_scratch(c->scratch, &w, err));
+    const floe_field reals = reals_of(&w, c->out->rank, c->out->shape);
+    coded.dtype = FLOE_F64;
+    coded.out = &reals;
+    FLOE_TRY(decode(&coded, err));
+    w.integers = c->out;
+    w.fill_bits = c->fill_bits;
+    run(c->cpu, &w, store_task);
+    return FLOE_OK;
+}
+
+floe_status floe_codec_integers_squared_error(const floe_chunk_encode *c, floe_codec_encode_fn encode,
+                                              floe_codec_decode_fn decode, double *sum, floe_error *err)
+{
+    const uint64_t zero[FLOE_MAX_RANK] = {0},
+                   raw = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
+    const floe_codec_params params = floe_codec_real_params(c->params);
+    floe_chunk_stats stats;
+    uint64_t nbytes;
+    *sum = 0;
+    if (c->params->mode == FLOE_BOUND_LOSSLESS)
+        return FLOE_OK;
+    work w = work_take(c->chunk->rank, c->chunk->shape, 0, c->scratch);
+    uint8_t *bytes = floe_arena_take(c->scratch, raw, 1);
+    FLOE_TRY(check_scratch(c->scratch, &w, err));
+    const floe_field reals = reals_of(&w, c->chunk->rank, c->chunk->shape);
+    floe_arena scratch = *c->scratch;
+    const floe_chunk_encode coded = {.cpu = c->cpu,
+                                     .params = &params,
+                                     .chunk = &reals,
+                                     .scratch = &scratch,
+                                     .dst = bytes,
+                                     .capacity = raw - 1,
+                                     .nbytes = &nbytes,
+                                     .stats = &stats};
+    const floe_status status = load(c->cpu, c->params, c->chunk, &w) ? encode(&coded, err) : FLOE_ERR_CAPACITY;
+    if (status != FLOE_OK) /* the chunk would be stored: it has no errors */
+        return status == FLOE_ERR_CAPACITY ? FLOE_OK : status;
+    scratch = *c->scratch;
+    const floe_chunk_decode back = {.cpu = c->cpu,
+                                    .codec = params.codec,
+                                    .dtype = FLOE_F64,
+                                    .rank = c->chunk->rank,
+                                    .extent = c->chunk->shape,
+                                    .src = bytes,
+                                    .nbytes = nbytes,
+                                    .lo = zero,
+                                    .hi = c->chunk->shape,
+                                    .out = &reals,
+                                    .scratch = &scratch};
+    FLOE_TRY(decode(&back, err));
+    const uint64_t n = run(c->cpu, &w, sum_task);
+    for (uint64_t i = 0; i < n; i++)
+        *sum += w.sums[i];
+    return FLOE_OK;
+}
+
+bool floe_codec_real_boxes_of(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *arena,
+                              floe_codec_real_boxes *reals)
+{
+    bool exact = true;
+    reals->params = floe_codec_real_params(boxes->params);
+    reals->boxes = *boxes;
+    reals->boxes.params = &reals->params;
+    for (uint32_t i = 0; i < boxes->n; i++) {
+        const floe_field box = floe_codec_box(boxes, i);
+        work w = work_take(boxes->rank, boxes->extent, 0, arena);
+        const floe_field to = reals_of(&w, boxes->rank, boxes->extent);
+        if (i == 0) {
+            reals->boxes.data = w.reals;
+            memcpy(reals->boxes.stride, to.stride, sizeof to.stride);
+        }
+        if (arena->overflow || !arena->base)
+            continue;
+        reals->boxes.at[i] = w.reals - (const double *)reals->boxes.data;
+        exact = load(cpu, boxes->params, &box, &w) && exact;
+    }
+    return exact;
+}
