@@ -213,7 +213,7 @@ static void integers(void **unused)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 25 };
+enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 29 };
 
 /* A stream in memory as a source, and what comes of it. */
 typedef struct memory {
@@ -247,11 +247,14 @@ static mutant stream_of(floe_ctx *ctx, uint64_t i)
     static const char *const zfp_texts[] = {"abs=1e-2 codec=zfp chunk=7x9x11",  "rate=6 codec=zfp",
                                             "lossless codec=zfp chunk=5x20x20", "prec=12 codec=zfp",
                                             "rel=1e-3 codec=zfp chunk=4x10x20", "rate=9 codec=zfp chunk=3x9x8"};
-    static const char *const lattice_texts[] = {"abs=1e-2 codec=interp", "pwrel=1e-2 codec=interp chunk=5x20x20",
-                                                "abs=1e-2 codec=wavelet", "pwrel=1e-2 codec=wavelet chunk=5x20x20"};
+    static const char *const lattice_texts[] = {"abs=1e-2 codec=interp",  "pwrel=1e-2 codec=interp chunk=5x20x20",
+                                                "abs=1e-2 codec=wavelet", "pwrel=1e-2 codec=wavelet chunk=5x20x20",
+                                                "abs=3 codec=interp",     "lossless codec=interp chunk=5x20x20",
+                                                "abs=3 codec=wavelet",    "lossless codec=wavelet chunk=5x20x20"};
     static double data[STREAM_CELLS];
     const uint64_t extent[] = {10, 20, 20};
-    const floe_dtype dtype = i >= 21   ? (floe_dtype)(FLOE_F32 + i % 2)
+    const floe_dtype dtype = i >= 25   ? (floe_dtype)(FLOE_I32 + i % 2)
+                             : i >= 21 ? (floe_dtype)(FLOE_F32 + i % 2)
                              : i >= 15 ? (floe_dtype)(FLOE_F32 + i % 4)
                              : i < 5   ? FLOE_F32
                              : i < 10  ? FLOE_F64

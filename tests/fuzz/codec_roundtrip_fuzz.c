@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     floe_codec_params p = {.dtype = integer ? (wide ? FLOE_I64 : FLOE_I32)
                                     : wide  ? FLOE_F64
                                             : FLOE_F32,
-                           .codec = zfp ? FLOE_CODEC_ZFP : codecs[integer ? 0 : data[1] >> 2 & 3],
+                           .codec = zfp ? FLOE_CODEC_ZFP : codecs[data[1] >> 2 & 3],
                            .preset = data[1] & 16   ? FLOE_PRESET_BEST
                                      : data[0] & 32 ? FLOE_PRESET_FAST
                                                     : FLOE_PRESET_BALANCED,

@@ -4,7 +4,7 @@
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 tables and an entropy chunk alone, bit 5 edits of a sound chunk, bit 6
  *          pwrel, bit 7 fill
- *   1      kind of values, those beyond the last one with preset best; bits 5-6: level; bit 7: codec wavelet
+ *   1      kind of values, those beyond the last one with preset best, from 28 on of integers; bits 5-6: level; bit 7: codec wavelet
  *   2..5   extents; or width, window, planes, columns
  *   6..    the chunk; or edits: 2 bytes where, 1 byte what is added
  */
@@ -116,11 +116,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     }
     if (kit_cells(rank, extent) > MAX_CELLS)
         return 0;
-    const floe_codec_params params = {.dtype = p[0] & 1 ? FLOE_F64 : FLOE_F32,
+    const bool integer = p[1] % 32 >= 28;
+    const floe_codec_params params = {.dtype = integer    ? (p[0] & 1 ? FLOE_I64 : FLOE_I32)
+                                               : p[0] & 1 ? FLOE_F64
+                                                          : FLOE_F32,
                                       .codec = p[1] >> 7 ? FLOE_CODEC_WAVELET : FLOE_CODEC_INTERP,
                                       .preset = p[1] % 32 < HOSTILE_KINDS ? FLOE_PRESET_BALANCED : FLOE_PRESET_BEST,
-                                      .mode = p[0] & 64 ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS,
-                                      .bound = 0.01,
+                                      .mode = p[0] & 64 ? (integer ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_PWREL)
+                                                        : FLOE_BOUND_ABS,
+                                      .bound = integer ? 2 : 0.01,
                                       .max_abs = NAN,
                                       .has_fill = p[0] >> 7,
                                       .fill_bits = p[0] >> 7 ? 0x4000 : 0};
