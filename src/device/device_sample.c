@@ -101,7 +101,6 @@ static floe_status code(void *user, const floe_sample *s, floe_trial *trial, con
     floe_arena a = floe_arena_of(d->room, d->nbytes);
     coding c;
     uint32_t status;
-    floe_dev_record record;
     floe_arena_take(&a, floe_sample_room_nbytes(s), 1);
     FLOE_TRY(coding_take(d->ctx, s, trial->params.codec, &a, &c));
     const floe_resolve_job known = floe_resolve_known(&c.encode, &trial->params, FLOE_ARENA_ALIGN);
@@ -112,13 +111,12 @@ static floe_status code(void *user, const floe_sample *s, floe_trial *trial, con
         return floe_cuda_fetch(cuda, squares, c.sum, sizeof *squares, err);
     }
     FLOE_TRY(c.codec->encode_start(&c.encode, cuda->stream, err));
-    FLOE_TRY(floe_cuda_bring(cuda, 0, c.encode.records, sizeof record, err));
-    FLOE_TRY(floe_cuda_bring(cuda, sizeof record, c.status, sizeof status, err));
+    FLOE_TRY(floe_cuda_bring(cuda, 0, &c.encode.records->nbytes, sizeof trial->nbytes, err));
+    FLOE_TRY(floe_cuda_bring(cuda, sizeof trial->nbytes, c.status, sizeof status, err));
     FLOE_TRY(floe_cuda_wait(cuda, err));
-    memcpy(&record, cuda->fetched, sizeof record);
-    memcpy(&status, (const uint8_t *)cuda->fetched + sizeof record, sizeof status);
+    memcpy(&trial->nbytes, cuda->fetched, sizeof trial->nbytes);
+    memcpy(&status, (const uint8_t *)cuda->fetched + sizeof trial->nbytes, sizeof status);
     FLOE_CHECK(err, status == FLOE_OK, (floe_status)status, "%s", floe_status_text((floe_status)status));
-    trial->nbytes = record.nbytes;
     return FLOE_OK;
 }
 

@@ -3,6 +3,8 @@
 #ifndef FLOE_CODEC_RESOLVE_RESOLVE_MATH_H
 #define FLOE_CODEC_RESOLVE_RESOLVE_MATH_H
 
+#include <string.h>
+
 #include "base/exact_math.h"
 #include "codec/codec.h"
 #include "container/header_math.h"
@@ -69,6 +71,7 @@ FLOE_HD uint32_t floe_resolve_tables(const floe_header *h)
 FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
 {
     floe_codec_params p;
+    memset(&p, 0, sizeof p); /* it is copied word by word: all bits are defined */
     p.dtype = h->dtype;
     p.codec = h->codec;
     p.preset = h->preset;

@@ -260,7 +260,8 @@ FLOE_DEV void put_set(const floe_cells_grid &g, const floe_cells_part &p, uint32
     const uint64_t *tops = (const uint64_t *)(g.stream + c.sets_at + c.set_at[set]);
     const uint64_t *words = tops + ntops + p.span->words_at[set];
     const bool listed = set == FLOE_CELLS_LITERALS;
-    set_values v = {listed ? g.stream + c.literals_at : NULL, p.span->literals_at, listed ? 0 : c.palette[set]};
+    set_values v = {listed ? g.stream + c.literals_at : NULL, listed ? p.span->literals_at : 0,
+                    listed ? 0 : c.palette[set]};
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     for (uint64_t t = begin; t < end && p.span->nwords[set] > 0; t++) {
         if (warp == (listed ? 0 : t % WARPS))

@@ -145,8 +145,9 @@ static floe_status run_trials(trying *run, floe_context_tally *tallies)
     FLOE_CUDA(run->err, FLOE_BY_REAL(run->e->narrow, floe_interp_trials)(job, stream));
     if (run->t->thinning)
         FLOE_TRY(floe_interp_gpu_thin_early(run->t->thinning, run->e->chunk.plan.shape, run->err));
-    FLOE_TRY(floe_codec_fetch(&found, job->found, offsetof(floe_interp_trials_found, tallies) + n * sizeof *tallies,
-                              stream, run->err));
+    const size_t tallies_at = offsetof(floe_interp_trials_found, tallies), from = job->looks ? 0 : tallies_at;
+    FLOE_TRY(floe_codec_fetch((uint8_t *)&found + from, (const uint8_t *)job->found + from,
+                              tallies_at - from + n * sizeof *tallies, stream, run->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
     if (job->looks) {

@@ -212,6 +212,7 @@ static floe_status begin_chunk(encoding *e, const floe_codec_params *params, con
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
     e->p.w = &e->w;
     e->p.findings = c->results->part;
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->results, 0, sizeof *c->results, e->w.stream)); /* all of it is fetched */
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
     return floe_codec_turn_in(&to->values, c->turned, to->chunk.plan.shape, (uint32_t)to->size, e->w.stream, e->w.err);
 }

@@ -141,8 +141,10 @@ FLOE_DEV void move_words(const sink &out, uint32_t to, uint32_t from, uint32_t n
     for (uint32_t i = 0; i < n; i += AT_ONCE * FLOE_WARP) {
         uint32_t v[AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
-            v[k] = word_at(out, from + i + k * FLOE_WARP + floe_lane());
+        for (int k = 0; k < AT_ONCE; k++) {
+            const uint32_t at = i + k * FLOE_WARP + floe_lane();
+            v[k] = at < n ? word_at(out, from + at) : 0;
+        }
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
