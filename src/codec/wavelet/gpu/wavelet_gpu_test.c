@@ -327,7 +327,7 @@ static void whole_calls(void **unused)
                                    : floe_decompress(ctx, from, nbytes, &out),
                              FLOE_OK);
             if (on_device)
-                CU(cudaMemcpy(got, dev, sizeof got, cudaMemcpyDeviceToHost));
+                CU(cudaMemcpy(got, dev, n[0] * n[1] * n[2] * sizeof *got, cudaMemcpyDeviceToHost));
             assert_true(memcmp(got, wanted, n[0] * n[1] * n[2] * sizeof *got) == 0);
             memset(got, 0xEE, sizeof got);
         }
