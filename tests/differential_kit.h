@@ -45,9 +45,14 @@ static inline void random_text(random_case *c, double bound, floe_codec codec, u
     static const char *const modes[] = {"abs=%.3g", "abs=%.3g", "rel=1e-3",  "rel=0.07", "pwrel=1e-2",
                                         "lossless", "psnr=60",  "psnr=33.3", "rate=7",   "prec=11"};
     static const char *const presets[] = {"fast", "balanced", "fast", "best", "balanced", "fast", "balanced"};
-    const bool integer = hostile_is_integer(c->dtype), zfp = integer || hostile_below(state, 3) == 0;
+#ifdef FLOE_HAVE_CUDA_BUILD /* other codecs leave integers to the CPU */
+    const bool on_gpu = true;
+#else
+    const bool on_gpu = false;
+#endif
+    const bool integer = hostile_is_integer(c->dtype), zfp = (integer && on_gpu) || hostile_below(state, 3) == 0;
     uint64_t mode = hostile_below(state, zfp ? 10 : 8);
-    if (zfp ? mode == 4 : mode == 5 && codec == FLOE_CODEC_WAVELET) /* modes that they do not have */
+    if (zfp || integer ? mode == 4 : mode == 5 && codec == FLOE_CODEC_WAVELET) /* modes that they do not have */
         mode = 0;
     int n = snprintf(c->text, sizeof c->text, modes[mode], integer && bound < 1 ? 1 : bound);
     n += snprintf(c->text + n, sizeof c->text - (size_t)n, " codec=%s preset=%s%s",
