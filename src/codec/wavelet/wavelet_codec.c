@@ -7,6 +7,7 @@ const floe_codec_ops floe_wavelet_codec = {
     .id = FLOE_CODEC_WAVELET,
     .name = "wavelet",
     .sampled = true,
+    .stacks = true,
     .tunes = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .units = floe_codec_any_units,
