@@ -411,6 +411,40 @@ static void salvage(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Of a chunk of codec interp a part is lost, and no more. */
+static void salvage_of_a_part(void **state)
+{
+    floe_ctx *ctx = kit_ctx(2);
+    (void)state;
+    for (size_t i = 0; i < 2 * KIT_COUNT(dtypes); i++) {
+        floe_field f = field_of(dtypes[i % 2], 3, (const uint64_t[]){60, 70, 80}, SMOOTH, 2), sound = kit_like(&f);
+        const floe_params p = kit_params(i / 2 ? "abs=3 codec=interp fill=-7" : "abs=3 codec=interp fill=none");
+        const int64_t lost = i / 2 ? -7 : ends_of(f.dtype, false);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &sound));
+        b.data[b.nbytes * 4 / 5] ^= 1;
+        kit_source in = {.data = b.data, .nbytes = b.nbytes};
+        kit_sink out = {.fail_at = 0};
+        floe_source source = kit_source_of(&in, true, true);
+        floe_sink sink = kit_sink_of(&out);
+        floe_stream_options options = {.size = sizeof options, .salvage = 1};
+        kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL));
+        floe_field got = f;
+        uint64_t nlost = 0;
+        got.data = out.bytes.data;
+        for (uint64_t k = 0; k < kit_nelems(&f); k++) {
+            nlost += get(&got, k) == lost;
+            assert_true(get(&got, k) == lost || get(&got, k) == get(&sound, k));
+        }
+        assert_true(nlost > 0 && nlost < kit_nelems(&f) / 2);
+        kit_free(&f);
+        kit_free(&sound);
+        kit_bytes_free(&b);
+        kit_bytes_free(&out.bytes);
+    }
+    floe_ctx_free(&ctx);
+}
+
 static void names(void **state)
 {
     static const struct {
@@ -443,6 +477,7 @@ int main(void)
         cmocka_unit_test(strides_and_regions),
         cmocka_unit_test(levels),
         cmocka_unit_test(salvage),
+        cmocka_unit_test(salvage_of_a_part),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

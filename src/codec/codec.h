@@ -51,6 +51,8 @@ typedef struct floe_chunk_encode {
     floe_chunk_stats *stats; /* out */
 } floe_chunk_encode;
 
+enum { FLOE_CODEC_LOST = 64 /* boxes of a chunk that are lost, at most: they are joined */ };
+
 /* A chunk to be decoded: the box lo..hi (relative to the chunk, rank axes) of one of this extent. src is untrusted. With a level
  * above 0 lo, hi and out are of its points, ceil(extent / 2^level), and src need have level_nbytes bytes. */
 typedef struct floe_chunk_decode {

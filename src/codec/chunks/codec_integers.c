@@ -184,10 +184,24 @@ floe_status floe_codec_integers_encode(const floe_chunk_encode *c, floe_codec_en
     return status == FLOE_ERR_CAPACITY ? store(c, err) : status;
 }
 
+/* Boxes that are lost: reported when the integers are there, since whoever gets the report puts others in their place. */
+typedef struct losing {
+    uint64_t lo[FLOE_CODEC_LOST][FLOE_MAX_RANK], hi[FLOE_CODEC_LOST][FLOE_MAX_RANK];
+    uint32_t rank, n;
+} losing;
+
+static void note_lost(void *user, const uint64_t *lo, const uint64_t *hi)
+{
+    losing *l = user;
+    memcpy(l->lo[l->n], lo, l->rank * sizeof *lo);
+    memcpy(l->hi[l->n++], hi, l->rank * sizeof *hi);
+}
+
 floe_status floe_codec_integers_decode(const floe_chunk_decode *c, bool stored, floe_codec_decode_fn decode,
                                        floe_error *err)
 {
     floe_chunk_decode coded = *c;
+    losing lost = {.rank = c->rank};
     if (stored) {
         floe_field out = *c->out;
         coded.dtype = out.dtype = floe_dtype_is_narrow(c->dtype) ? FLOE_F32 : FLOE_F64;
@@ -199,10 +213,14 @@ floe_status floe_codec_integers_decode(const floe_chunk_decode *c, bool stored, 
     const floe_field reals = reals_of(&w, c->out->rank, c->out->shape);
     coded.dtype = FLOE_F64;
     coded.out = &reals;
+    coded.lost = c->lost ? note_lost : NULL;
+    coded.user = &lost;
     FLOE_TRY(decode(&coded, err));
     w.integers = c->out;
     w.fill_bits = c->fill_bits;
     run(c->cpu, &w, store_task);
+    for (uint32_t i = 0; i < lost.n; i++)
+        c->lost(c->user, lost.lo[i], lost.hi[i]);
     return FLOE_OK;
 }
 

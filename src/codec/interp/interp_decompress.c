@@ -10,8 +10,6 @@
 
 #define DAMAGE_ANYWHERE "its checksum does not match: the bytes are damaged" /* and no part shows where */
 
-enum { LOST = 64 /* boxes; more are joined to the last one */ };
-
 typedef struct decoder {
     const floe_chunk_decode *call;
     const floe_interp_ops *ops;
@@ -27,7 +25,7 @@ typedef struct decoder {
     floe_context_tables *tables; /* of each step; then one of masks */
     uint64_t *part;
     /* what damaged entropy chunks leave out: points of the level */
-    floe_interp_box lost[LOST];
+    floe_interp_box lost[FLOE_CODEC_LOST]; /* more are joined to the last one */
     uint32_t nlost, step; /* step: that is being decoded */
 } decoder;
 
@@ -360,7 +358,7 @@ static void add_lost(decoder *d, floe_interp_box box)
         bool apart = false;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             apart |= box.lo[a] > b->hi[a] || b->lo[a] > box.hi[a];
-        if (apart && i + 1 < LOST)
+        if (apart && i + 1 < FLOE_CODEC_LOST)
             continue;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
             box.lo[a] = floe_min64(box.lo[a], b->lo[a]);
