@@ -203,7 +203,12 @@ static void fill_values(void **state)
 static void fill_values_between_doubles(void **state)
 {
     static const int64_t fills[] = {INT64_MIN + 2, INT64_MAX - 1, (INT64_C(1) << 53) + 1};
-    static const char *const bounds[] = {"abs=25", "abs=25 codec=zfp", "abs=25 chunk=7x70"};
+    static const char *const bounds[] = {"abs=25",
+                                         "abs=25 codec=zfp",
+                                         "abs=25 chunk=7x70",
+                                         "abs=25 codec=interp",
+                                         "abs=25 codec=wavelet",
+                                         "lossless codec=wavelet"};
     floe_ctx *ctx = kit_ctx(1);
     floe_info info = {.size = sizeof info};
     (void)state;
