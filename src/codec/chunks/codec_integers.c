@@ -12,12 +12,12 @@ static const int64_t exact_most = (int64_t)1 << 53; /* doubles have all integers
 
 /* ---- integers to reals and back ---------------------------------------------------------------------------------------- */
 
-enum { ROWS = 32 /* of a task */ };
+enum { CELLS = 16384 /* of a task */ };
 
 typedef struct work {
     const floe_field *integers;
     double *reals; /* contiguous */
-    uint64_t nrows, fill_bits;
+    uint64_t ncells, fill_bits;
     bool has_fill;
     bool *inexact; /* of each task */
     double *sums;  /* of each task: squared errors */
@@ -35,11 +35,10 @@ static uint64_t cells(uint32_t rank, const uint64_t *extent, uint32_t level)
 
 static work work_take(uint32_t rank, const uint64_t *extent, uint32_t level, floe_arena *arena)
 {
-    const uint64_t n = cells(rank, extent, level);
-    work w = {.nrows = n / floe_max64(floe_ceil_div(extent[rank - 1], (uint64_t)1 << level), 1)};
-    w.reals = floe_arena_take_dense(arena, n, sizeof *w.reals);
-    w.inexact = floe_arena_take(arena, floe_ceil_div(w.nrows, ROWS), sizeof *w.inexact);
-    w.sums = floe_arena_take(arena, floe_ceil_div(w.nrows, ROWS), sizeof *w.sums);
+    work w = {.ncells = cells(rank, extent, level)};
+    w.reals = floe_arena_take_dense(arena, w.ncells, sizeof *w.reals);
+    w.inexact = floe_arena_take(arena, floe_ceil_div(w.ncells, CELLS), sizeof *w.inexact);
+    w.sums = floe_arena_take(arena, floe_ceil_div(w.ncells, CELLS), sizeof *w.sums);
     return w;
 }
 
@@ -70,16 +69,20 @@ static uint64_t bits_of(const work *w, double real)
 /* What a task does with each value. */
 typedef enum todo { LOAD, STORE, SUM } todo;
 
-static void rows_task(const work *w, uint64_t task, todo what)
+static void cells_task(const work *w, uint64_t task, todo what)
 {
     const floe_field *f = w->integers;
     const uint64_t n = f->shape[f->rank - 1], size = floe_dtype_size(f->dtype);
+    const uint64_t end = floe_min64((task + 1) * CELLS, w->ncells);
+    const int64_t step = f->stride[f->rank - 1] * (int64_t)size;
     bool exact = true;
     double sum = 0;
-    for (uint64_t r = task * ROWS; r < w->nrows && r < (task + 1) * ROWS; r++) {
-        uint8_t *at = row_of(w, r);
-        double *real = w->reals + r * n;
-        for (uint64_t i = 0; i < n; i++, at += f->stride[f->rank - 1] * (int64_t)size, real++) {
+    for (uint64_t cell = task * CELLS, next; cell < end; cell = next) {
+        const uint64_t column = cell % n;
+        uint8_t *at = row_of(w, cell / n) + (int64_t)column * step;
+        double *real = w->reals + cell;
+        next = floe_min64(cell + n - column, end);
+        for (uint64_t i = cell; i < next; i++, at += step, real++) {
             const uint64_t bits = what == STORE ? 0 : bits_at(at, size);
             const int64_t v = floe_integer_of(f->dtype, bits);
             if (what == LOAD) {
@@ -101,25 +104,25 @@ static void rows_task(const work *w, uint64_t task, todo what)
 static void load_task(void *arg, uint64_t task, uint32_t worker)
 {
     (void)worker;
-    rows_task(arg, task, LOAD);
+    cells_task(arg, task, LOAD);
 }
 
 static void store_task(void *arg, uint64_t task, uint32_t worker)
 {
     (void)worker;
-    rows_task(arg, task, STORE);
+    cells_task(arg, task, STORE);
 }
 
 static void sum_task(void *arg, uint64_t task, uint32_t worker)
 {
     (void)worker;
-    rows_task(arg, task, SUM);
+    cells_task(arg, task, SUM);
 }
 
 /* Returns how many tasks there were. */
 static uint64_t run(const floe_cpu *cpu, work *w, floe_task_fn body)
 {
-    const uint64_t n = floe_ceil_div(w->nrows, ROWS);
+    const uint64_t n = floe_ceil_div(w->ncells, CELLS);
     floe_cpu_parallel(cpu, n, body, w);
     return n;
 }
@@ -162,7 +165,7 @@ size_t floe_codec_integers_decode_workspace(uint32_t rank, const uint64_t *exten
 static floe_status check_scratch(const floe_arena *scratch, const work *w, floe_error *err)
 {
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
-               "the workspace is too small for %llu rows of integers", (unsigned long long)w->nrows);
+               "the workspace is too small for %llu integers", (unsigned long long)w->ncells);
     return FLOE_OK;
 }
 
