@@ -26,7 +26,7 @@ typedef struct decoder {
     uint64_t *part;
     /* what damaged entropy chunks leave out: points of the level */
     floe_interp_box lost[FLOE_CODEC_LOST]; /* more are joined to the last one */
-    uint32_t nlost, step; /* step: that is being decoded */
+    uint32_t nlost, step;                  /* step: that is being decoded */
 } decoder;
 
 static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
