@@ -87,7 +87,7 @@ static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint
     floe_text_add(to, "%llu entropy chunks, %llu bytes\n", (unsigned long long)c->nchunks, (unsigned long long)nbytes);
 }
 
-static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow)
+static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow, bool integer)
 {
     static const char *const kinds[] = {"none", "list", "mask"};
     for (int s = 0; s < FLOE_INTERP_SETS; s++) {
@@ -98,6 +98,8 @@ static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow)
             floe_text_add(to, "signs");
         else if (s == FLOE_INTERP_LITERALS)
             floe_text_add(to, "literals");
+        else if (integer && k->palette[s - FLOE_INTERP_PATTERNS] == FLOE_NAN64_BITS)
+            floe_text_add(to, "fill value");
         else if (narrow)
             floe_text_add(to, "value %.9g", (double)floe_f32_of((uint32_t)k->palette[s - FLOE_INTERP_PATTERNS]));
         else
@@ -116,7 +118,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");
     floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
-    add_sets(to, &k, narrow);
+    add_sets(to, &k, narrow, floe_dtype_is_integer(c->dtype));
     if (k.apart_nbytes)
         floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);
     if (k.kind != FLOE_INTERP_CODED)
