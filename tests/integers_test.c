@@ -390,6 +390,17 @@ static void levels(void **state)
     floe_ctx_free(&ctx);
 }
 
+static kit_bytes salvaged(floe_ctx *ctx, const kit_bytes *b)
+{
+    kit_source in = {.data = b->data, .nbytes = b->nbytes};
+    kit_sink out = {.fail_at = 0};
+    floe_source source = kit_source_of(&in, true, true);
+    floe_sink sink = kit_sink_of(&out);
+    floe_stream_options options = {.size = sizeof options, .salvage = 1};
+    kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL));
+    return out.bytes;
+}
+
 /* A chunk that is lost becomes the fill value, or the least number; the others come back. */
 static void salvage(void **state)
 {
@@ -400,18 +411,13 @@ static void salvage(void **state)
         const floe_params p = kit_params(with_fill ? "lossless chunk=16x64 fill=-7" : "lossless chunk=16x64 fill=none");
         kit_bytes b = kit_compress(ctx, &f, &p);
         b.data[300] ^= 1;
-        kit_source in = {.data = b.data, .nbytes = b.nbytes};
-        kit_sink out = {.fail_at = 0};
-        floe_source source = kit_source_of(&in, true, true);
-        floe_sink sink = kit_sink_of(&out);
-        floe_stream_options options = {.size = sizeof options, .salvage = 1};
-        kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL));
-        const int32_t *got = (const int32_t *)out.bytes.data, *want = f.data;
+        kit_bytes out = salvaged(ctx, &b);
+        const int32_t *got = (const int32_t *)out.data, *want = f.data;
         for (int i = 0; i < 2048; i++)
             assert_int_equal(got[i], i >= 1024 ? want[i] : with_fill ? -7 : INT32_MIN);
         kit_free(&f);
         kit_bytes_free(&b);
-        kit_bytes_free(&out.bytes);
+        kit_bytes_free(&out);
     }
     floe_ctx_free(&ctx);
 }
@@ -428,15 +434,10 @@ static void salvage_of_a_part(void **state)
         kit_bytes b = kit_compress(ctx, &f, &p);
         kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &sound));
         b.data[b.nbytes * 4 / 5] ^= 1;
-        kit_source in = {.data = b.data, .nbytes = b.nbytes};
-        kit_sink out = {.fail_at = 0};
-        floe_source source = kit_source_of(&in, true, true);
-        floe_sink sink = kit_sink_of(&out);
-        floe_stream_options options = {.size = sizeof options, .salvage = 1};
-        kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL));
+        kit_bytes out = salvaged(ctx, &b);
         floe_field got = f;
         uint64_t nlost = 0;
-        got.data = out.bytes.data;
+        got.data = out.data;
         for (uint64_t k = 0; k < kit_nelems(&f); k++) {
             nlost += get(&got, k) == lost;
             assert_true(get(&got, k) == lost || get(&got, k) == get(&sound, k));
@@ -445,7 +446,7 @@ static void salvage_of_a_part(void **state)
         kit_free(&f);
         kit_free(&sound);
         kit_bytes_free(&b);
-        kit_bytes_free(&out.bytes);
+        kit_bytes_free(&out);
     }
     floe_ctx_free(&ctx);
 }

@@ -70,8 +70,8 @@ typedef struct cost {
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
 static const double few_bits = 0.2; /* of a value */
-static const double tables_gain =
-    1.05; /* what lorenzo's tables of values spare of lossless integers, of which a box shows little */
+/* What lorenzo's tables of values spare of lossless integers, of which a box shows little. */
+static const double tables_gain = 1.05;
 enum { LARGE = 4000000 /* values of a field */ };
 
 /* Another codec is near whose sample takes up to so many times the bytes, or bits of a value, of the best: the field may take fewer by it.

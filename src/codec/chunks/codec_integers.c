@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/log_math.h"
 #include "base/try.h"
+#include "stage/interp/interp.h"
 
 static const int64_t exact_most = (int64_t)1 << 53; /* doubles have all integers up to here */
 
@@ -147,19 +148,24 @@ size_t floe_codec_integers_workspace(const floe_codec_params *params, uint32_t r
                                      size_t nbytes)
 {
     floe_arena plan = floe_arena_plan();
+    if (nbytes == 0 || !floe_dtype_is_integer(params->dtype))
+        return nbytes;
     work_take(rank, extent, 0, &plan);
     if (params->mean)
         floe_arena_take(&plan, floe_codec_of(params->codec)->bound(params, rank, extent), 1);
     floe_arena_take(&plan, nbytes, 1);
-    return nbytes == 0 || plan.overflow ? 0 : plan.used;
+    return plan.overflow ? 0 : plan.used;
 }
 
-size_t floe_codec_integers_decode_workspace(uint32_t rank, const uint64_t *extent, uint32_t level, size_t nbytes)
+size_t floe_codec_integers_decode_workspace(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint32_t level,
+                                            size_t nbytes)
 {
     floe_arena plan = floe_arena_plan();
+    if (nbytes == 0 || !floe_dtype_is_integer(dtype))
+        return nbytes;
     work_take(rank, extent, level, &plan);
     floe_arena_take(&plan, nbytes, 1);
-    return nbytes == 0 || plan.overflow ? 0 : plan.used;
+    return plan.overflow ? 0 : plan.used;
 }
 
 static floe_status check_scratch(const floe_arena *scratch, const work *w, floe_error *err)
@@ -169,22 +175,42 @@ static floe_status check_scratch(const floe_arena *scratch, const work *w, floe_
     return FLOE_OK;
 }
 
-floe_status floe_codec_integers_encode(const floe_chunk_encode *c, floe_codec_encode_fn encode,
-                                       floe_codec_encode_fn store, floe_error *err)
+/* CAPACITY: the chunk is to be stored. */
+static floe_status encode_reals(const floe_chunk_encode *c, work *w, floe_codec_encode_fn encode, floe_error *err)
 {
     const uint64_t raw = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
     const floe_codec_params params = floe_codec_real_params(c->params);
-    work w = work_take(c->chunk->rank, c->chunk->shape, 0, c->scratch);
-    FLOE_TRY(check_scratch(c->scratch, &w, err));
-    const floe_field reals = reals_of(&w, c->chunk->rank, c->chunk->shape);
+    const floe_field reals = reals_of(w, c->chunk->rank, c->chunk->shape);
     floe_chunk_encode coded = *c;
     coded.params = &params;
     coded.chunk = &reals;
     coded.capacity = floe_min64(c->capacity, raw - 1);
-    const floe_status status = load(c->cpu, c->params, c->chunk, &w) ? encode(&coded, err) : FLOE_ERR_CAPACITY;
-    /* errors are below floor(bound) + 1/2 */
-    c->stats->max_error = status == FLOE_OK ? floor(c->stats->max_error + 0.5) : 0;
+    return load(c->cpu, c->params, c->chunk, w) ? encode(&coded, err) : FLOE_ERR_CAPACITY;
+}
+
+floe_status floe_codec_integers_encode(const floe_chunk_encode *c, floe_codec_encode_fn encode,
+                                       floe_codec_encode_fn store, floe_error *err)
+{
+    work w = work_take(c->chunk->rank, c->chunk->shape, 0, c->scratch);
+    FLOE_TRY(check_scratch(c->scratch, &w, err));
+    const floe_status status = encode_reals(c, &w, encode, err);
+    if (status == FLOE_OK) /* as errors are rounded */
+        c->stats->max_error = floor(c->stats->max_error + 0.5);
     return status == FLOE_ERR_CAPACITY ? store(c, err) : status;
+}
+
+floe_status floe_codec_store(const floe_chunk_encode *c, const uint8_t *header, uint64_t nbytes, uint64_t least,
+                             floe_error *err)
+{
+    const uint64_t raw = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
+    floe_cursor to = floe_cursor_of(c->dst, (size_t)c->capacity);
+    FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
+               (unsigned long long)raw, (unsigned long long)c->capacity);
+    memcpy(floe_write_space(&to, nbytes), header, nbytes);
+    floe_interp_values_write(c->chunk, floe_interp_turns_of(c->chunk->rank, c->chunk->shape), &to);
+    *c->nbytes = (uint64_t)(to.at - (uint8_t *)c->dst);
+    *c->stats = (floe_chunk_stats){.nexceptions = 0};
+    return floe_codec_pad(c, least, err);
 }
 
 /* Boxes that are lost: reported when the integers are there, since whoever gets the report puts others in their place. */
@@ -230,37 +256,32 @@ floe_status floe_codec_integers_decode(const floe_chunk_decode *c, bool stored, 
 floe_status floe_codec_integers_squared_error(const floe_chunk_encode *c, floe_codec_encode_fn encode,
                                               floe_codec_decode_fn decode, double *sum, floe_error *err)
 {
-    const uint64_t zero[FLOE_MAX_RANK] = {0},
-                   raw = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
-    const floe_codec_params params = floe_codec_real_params(c->params);
+    const uint64_t zero[FLOE_MAX_RANK] = {0};
+    floe_chunk_encode coded = *c;
     floe_chunk_stats stats;
     uint64_t nbytes;
     *sum = 0;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     work w = work_take(c->chunk->rank, c->chunk->shape, 0, c->scratch);
-    uint8_t *bytes = floe_arena_take(c->scratch, raw, 1);
+    coded.capacity = floe_codec_of(c->params->codec)->bound(c->params, c->chunk->rank, c->chunk->shape);
+    coded.dst = floe_arena_take(c->scratch, coded.capacity, 1);
+    coded.nbytes = &nbytes;
+    coded.stats = &stats;
     FLOE_TRY(check_scratch(c->scratch, &w, err));
-    const floe_field reals = reals_of(&w, c->chunk->rank, c->chunk->shape);
     floe_arena scratch = *c->scratch;
-    const floe_chunk_encode coded = {.cpu = c->cpu,
-                                     .params = &params,
-                                     .chunk = &reals,
-                                     .scratch = &scratch,
-                                     .dst = bytes,
-                                     .capacity = raw - 1,
-                                     .nbytes = &nbytes,
-                                     .stats = &stats};
-    const floe_status status = load(c->cpu, c->params, c->chunk, &w) ? encode(&coded, err) : FLOE_ERR_CAPACITY;
+    coded.scratch = &scratch;
+    const floe_status status = encode_reals(&coded, &w, encode, err);
     if (status != FLOE_OK) /* the chunk would be stored: it has no errors */
         return status == FLOE_ERR_CAPACITY ? FLOE_OK : status;
+    const floe_field reals = reals_of(&w, c->chunk->rank, c->chunk->shape);
     scratch = *c->scratch;
     const floe_chunk_decode back = {.cpu = c->cpu,
-                                    .codec = params.codec,
+                                    .codec = c->params->codec,
                                     .dtype = FLOE_F64,
                                     .rank = c->chunk->rank,
                                     .extent = c->chunk->shape,
-                                    .src = bytes,
+                                    .src = coded.dst,
                                     .nbytes = nbytes,
                                     .lo = zero,
                                     .hi = c->chunk->shape,

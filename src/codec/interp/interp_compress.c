@@ -46,7 +46,7 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
                  most = plan.overflow || decoding == 0 ? 0
                         : plan.used > decoding         ? plan.used
                                                        : decoding;
-    return floe_dtype_is_integer(params->dtype) ? floe_codec_integers_workspace(params, rank, extent, most) : most;
+    return floe_codec_integers_workspace(params, rank, extent, most);
 }
 
 /* Of steps, the coarsest first. */
@@ -120,20 +120,14 @@ static bool write_coded(encoder *e, uint64_t napart, uint8_t *dst, uint64_t capa
     return true;
 }
 
-/* Values as they are. */
 static floe_status store(const floe_chunk_encode *c, floe_error *err)
 {
-    const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
-    const floe_interp_chunk k = {.kind = FLOE_INTERP_RAW,
-                                 .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
-    floe_cursor to = floe_cursor_of(c->dst, (size_t)c->capacity);
-    FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
-               (unsigned long long)raw, (unsigned long long)c->capacity);
-    floe_interp_header_write(&k, floe_dtype_is_narrow(c->params->dtype), &to);
-    floe_interp_values_write(c->chunk, k.turns, &to);
-    *c->nbytes = (uint64_t)(to.at - (uint8_t *)c->dst);
-    *c->stats = (floe_chunk_stats){.nexceptions = 0};
-    return floe_codec_pad(c, floe_interp_least(c->chunk->rank, c->chunk->shape), err);
+    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW,
+                                   .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
+    uint8_t header[FLOE_INTERP_HEADER_NBYTES];
+    floe_cursor to = floe_cursor_of(header, sizeof header);
+    floe_interp_header_write(&raw, floe_dtype_is_narrow(c->params->dtype), &to);
+    return floe_codec_store(c, header, sizeof header, floe_interp_least(c->chunk->rank, c->chunk->shape), err);
 }
 
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)

@@ -132,7 +132,7 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
             return 0;
         most = plan.used > most ? plan.used : most;
     }
-    return floe_dtype_is_integer(dtype) ? floe_codec_integers_decode_workspace(rank, extent, 0, most) : most;
+    return floe_codec_integers_decode_workspace(dtype, rank, extent, 0, most);
 }
 
 size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
@@ -148,11 +148,7 @@ size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
         return 0;
     const room s = level_room(&d, &cpu, c->level);
     take_scratch(&d, &cpu, &s, &plan);
-    if (plan.overflow)
-        return 0;
-    return floe_dtype_is_integer(c->dtype)
-               ? floe_codec_integers_decode_workspace(c->rank, c->extent, c->level, plan.used)
-               : plan.used;
+    return floe_codec_integers_decode_workspace(c->dtype, c->rank, c->extent, c->level, plan.overflow ? 0 : plan.used);
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */

@@ -290,9 +290,8 @@ static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
             if (better && !late)
                 expect_starts(t, best, a, start);
         }
-        if (!late && best->start[a] &&
-            best->start[a] < FLOE_INTERP_NEVER) { /* it may hurt at all levels, and more at later ones */
-            floe_interp_structure s = *best;
+        if (!late && best->start[a] && best->start[a] < FLOE_INTERP_NEVER) {
+            floe_interp_structure s = *best; /* it may hurt at all levels, and more at later ones */
             s.start[a] = FLOE_INTERP_NEVER;
             keep_worth(t, &s, best, bits, WORTH);
         }

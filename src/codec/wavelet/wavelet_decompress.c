@@ -78,7 +78,7 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
             return 0;
         most = plan.used > most ? plan.used : most;
     }
-    return floe_dtype_is_integer(dtype) ? floe_codec_integers_decode_workspace(rank, extent, 0, most) : most;
+    return floe_codec_integers_decode_workspace(dtype, rank, extent, 0, most);
 }
 
 /* Marks stand behind all steps, and for all values. Returns the bytes of the records that the level takes. */
@@ -117,11 +117,7 @@ size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c)
         floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
         return 0;
     take_scratch(&d, set_level(&d, c->level), &plan);
-    if (plan.overflow)
-        return 0;
-    return floe_dtype_is_integer(c->dtype)
-               ? floe_codec_integers_decode_workspace(c->rank, c->extent, c->level, plan.used)
-               : plan.used;
+    return floe_codec_integers_decode_workspace(c->dtype, c->rank, c->extent, c->level, plan.overflow ? 0 : plan.used);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
