@@ -36,7 +36,7 @@ typedef struct machine {
 /* Arrays are of the machine's memory. */
 typedef struct study {
     const machine *m;
-    uint64_t shape[FLOE_INTERP_RANK], n, nbytes;
+    uint64_t shape[FLOE_LATTICE_RANK], n, nbytes;
     floe_wavelet_dev_lift steps[LEVELS];
     uint32_t nsteps, at;
     void *array[2], *values, *scratch, *lines; /* values: on the host */
@@ -101,7 +101,7 @@ static floe_prim prim_of(const study *s)
         .cpu = s->m->gpu ? NULL : &s->m->cpu, .workspace = s->scratch, .workspace_nbytes = s->scratch_nbytes};
 }
 
-static void lift_in_place(study *s, const floe_interp_step *step, bool inverse)
+static void lift_in_place(study *s, const floe_lattice_step *step, bool inverse)
 {
     const floe_wavelet_bands b = {.cpu = &s->m->cpu,
                                   .ops = floe_wavelet_ops_of(FLOE_F32, s->m->cpu.isa),
@@ -238,7 +238,7 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
         s.shape[3] = n / s.shape[2];
         s.shape[1] = 1;
     }
-    s.n = floe_interp_points(s.shape);
+    s.n = floe_lattice_points(s.shape);
     s.nbytes = s.n * sizeof(float);
     memcpy(s.plan.shape, s.shape, sizeof s.shape);
     s.plan.bank = FLOE_WAVELET_97;
@@ -251,7 +251,7 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
     FL_ERR(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_F32, s.n, &s.scratch_nbytes, &err));
     s.scratch_nbytes = floe_max64(s.scratch_nbytes, floe_select_workspace(&p, FLOE_PRIM_F32, s.n));
     s.scratch = take(m, s.scratch_nbytes);
-    uint64_t fine[FLOE_INTERP_RANK];
+    uint64_t fine[FLOE_LATTICE_RANK];
     memcpy(fine, s.shape, sizeof fine);
     for (; s.nsteps < LEVELS && fine[2] > LEAST; s.nsteps++) {
         floe_wavelet_dev_lift *l = &s.steps[s.nsteps];
@@ -260,7 +260,7 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
         memcpy(l->step.fine, fine, sizeof fine);
         for (uint32_t a = 0; a < (uint32_t)rank; a++)
             l->step.axis[l->step.naxes++] = 4 - (uint32_t)rank + a;
-        floe_interp_coarsen(&l->step);
+        floe_lattice_coarsen(&l->step);
         memcpy(fine, l->step.coarse, sizeof fine);
     }
     for (int i = 0; i < repeats; i++) {

@@ -26,8 +26,8 @@ typedef struct kit_place {
 
 typedef struct kit_step {
     bool narrow;
-    uint64_t shape[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK];
-    uint32_t naxes, axis[FLOE_INTERP_AXES];
+    uint64_t shape[FLOE_LATTICE_RANK], fine[FLOE_LATTICE_RANK];
+    uint32_t naxes, axis[FLOE_LATTICE_AXES];
     floe_wavelet_bank bank;
     bool one_sided;
 } kit_step;
@@ -37,7 +37,7 @@ static inline void kit_run(const kit_place *w, const kit_step *s)
 {
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     const floe_dtype dtype = s->narrow ? FLOE_F32 : FLOE_F64;
-    const uint64_t count = floe_interp_points(s->shape), nbytes = count * floe_dtype_size(dtype);
+    const uint64_t count = floe_lattice_points(s->shape), nbytes = count * floe_dtype_size(dtype);
     floe_wavelet_plan *plan = calloc(1, sizeof *plan);
     void *host = malloc(nbytes), *got = malloc(nbytes), *lines = malloc(8 * floe_wavelet_line_reals(&cpu, s->shape));
     uint64_t state = count;
@@ -46,7 +46,7 @@ static inline void kit_run(const kit_place *w, const kit_step *s)
     memcpy(l.shape, s->shape, sizeof l.shape);
     memcpy(l.step.axis, s->axis, sizeof l.step.axis);
     memcpy(l.step.fine, s->fine, sizeof l.step.fine);
-    floe_interp_coarsen(&l.step);
+    floe_lattice_coarsen(&l.step);
     memcpy(plan->shape, s->shape, sizeof plan->shape);
     plan->bank = s->bank;
     plan->one_sided = l.one_sided;

@@ -30,8 +30,8 @@ typedef struct floe_worklet_pass {
     uint32_t n, count[2], apart; /* points of a line, evens and odds; from one to the next */
     uint32_t nlines;             /* along the last axis */
     uint32_t tiles;              /* the digit that is a tile */
-    uint32_t digits[FLOE_INTERP_RANK],
-        stride[FLOE_INTERP_RANK]; /* how many there are; of the array, from one to the next */
+    uint32_t digits[FLOE_LATTICE_RANK],
+        stride[FLOE_LATTICE_RANK]; /* how many there are; of the array, from one to the next */
     uint32_t nlifts;
     bool one_sided, inverse;
     floe_wavelet_bank bank;
@@ -165,7 +165,7 @@ FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint6
 {
     uint32_t rest = (uint32_t)index;
     floe_worklet_tile t = {0, width, 0, 0};
-    for (uint32_t d = 0; d < FLOE_INTERP_RANK; d++) {
+    for (uint32_t d = 0; d < FLOE_LATTICE_RANK; d++) {
         const uint32_t k = rest % j->digits[d];
         rest /= j->digits[d];
         t.place += k * j->stride[d];

@@ -36,10 +36,10 @@ static uint64_t deal(floe_worklet_pass *p, const floe_wavelet_dev_lift *l, uint3
                      uint32_t width)
 {
     uint64_t all = 1, stride = 1;
-    p->nlines = (uint32_t)l->step.fine[FLOE_INTERP_RANK - 1];
-    for (uint32_t d = 0, a; d < FLOE_INTERP_RANK; d++, stride *= l->shape[a]) {
+    p->nlines = (uint32_t)l->step.fine[FLOE_LATTICE_RANK - 1];
+    for (uint32_t d = 0, a; d < FLOE_LATTICE_RANK; d++, stride *= l->shape[a]) {
         const uint32_t each = d == 0 ? width : 1;
-        a = FLOE_INTERP_RANK - 1 - d;
+        a = FLOE_LATTICE_RANK - 1 - d;
         p->digits[d] = (uint32_t)floe_ceil_div(a == axis ? p->count[0] : l->step.fine[a], a == axis ? pairs : each);
         p->stride[d] = a == axis ? 0 : (uint32_t)stride * each;
         p->apart = a == axis ? (uint32_t)stride : p->apart;
@@ -61,7 +61,7 @@ floe_status FLOE_V(floe_wavelet_worklets)(const floe_prim *p, const floe_wavelet
     for (uint32_t i = 0; i < l->step.naxes; i++, *at = !*at) {
         const uint32_t axis = l->step.axis[l->inverse ? i : l->step.naxes - 1 - i];
         floe_worklet_pass pass = pass_of(l, axis, *at);
-        const bool along = axis == FLOE_INTERP_RANK - 1;
+        const bool along = axis == FLOE_LATTICE_RANK - 1;
         if (p->cpu) {
             by_core_host(p->cpu, &pass,
                          deal(&pass, l, axis, FLOE_WORKLET_CPU_PAIRS, along ? 1 : FLOE_WORKLET_CPU_WIDTH));

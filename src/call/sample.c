@@ -9,7 +9,7 @@
 #include "codec/resolve/resolve_math.h"
 
 enum {
-    BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
+    BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_LATTICE_ENDS) */
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
     FEW = 1 << 20,   /* values of a field that each codec codes */

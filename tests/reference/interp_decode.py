@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of the reference decoder that reads chunks of codec interp: written from docs/format/interp.md, context.md and ans.md, and
+"""The part of the reference decoder that reads chunks of codec interp: written from docs/format/interp.md and what it refers to, and
 from nothing else."""
 import struct
 from fractions import Fraction

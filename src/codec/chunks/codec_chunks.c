@@ -13,7 +13,7 @@
 #include "codec/resolve/resolve_cuda.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
-#include "stage/interp/interp_cuda.h"
+#include "stage/lattice/lattice_cuda.h"
 
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
 {
@@ -134,9 +134,9 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
 
 enum { NEAR = 32 /* bytes: what memory gives at once */ };
 
-bool floe_codec_is_copied(const floe_interp_view *values, uint32_t size, const void *copy)
+bool floe_codec_is_copied(const floe_lattice_view *values, uint32_t size, const void *copy)
 {
-    const int64_t far = values->stride[FLOE_INTERP_RANK - 1];
+    const int64_t far = values->stride[FLOE_LATTICE_RANK - 1];
     return copy && (uint64_t)(far < 0 ? -far : far) > NEAR / size;
 }
 
@@ -146,7 +146,7 @@ static bool is_far(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
     int64_t step = 1;
     for (uint32_t a = rank; a-- > 0; step *= (int64_t)extent[a])
         f.stride[a] = step;
-    const floe_interp_view v = floe_interp_view_of(&f, floe_interp_turns_of(rank, extent));
+    const floe_lattice_view v = floe_lattice_view_of(&f, floe_lattice_turns_of(rank, extent));
     return floe_codec_is_copied(&v, (uint32_t)floe_dtype_size(dtype), &v);
 }
 
@@ -171,10 +171,10 @@ void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, con
     return turned ? floe_arena_take(a, n, floe_dtype_size(dtype)) : NULL;
 }
 
-floe_status floe_codec_turn_in(floe_interp_view *values, void *copy, const uint64_t shape[FLOE_INTERP_RANK],
+floe_status floe_codec_turn_in(floe_lattice_view *values, void *copy, const uint64_t shape[FLOE_LATTICE_RANK],
                                uint32_t size, void *stream, floe_error *err)
 {
-    floe_codec_turn_job job = {.from = *values, .to = floe_interp_view_lattice(copy, shape), .size = size};
+    floe_codec_turn_job job = {.from = *values, .to = floe_lattice_view_lattice(copy, shape), .size = size};
     if (!floe_codec_is_copied(values, size, copy))
         return FLOE_OK;
     memcpy(job.n, shape, sizeof job.n);
@@ -183,29 +183,30 @@ floe_status floe_codec_turn_in(floe_interp_view *values, void *copy, const uint6
     return FLOE_OK;
 }
 
-floe_interp_view floe_codec_turned_box(const floe_interp_output *out, void *copy)
+floe_lattice_view floe_codec_turned_box(const floe_lattice_output *out, void *copy)
 {
-    uint64_t n[FLOE_INTERP_RANK];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    uint64_t n[FLOE_LATTICE_RANK];
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         n[a] = out->box.hi[a] - out->box.lo[a];
-    return floe_interp_view_lattice(copy, n);
+    return floe_lattice_view_lattice(copy, n);
 }
 
-floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_interp_output *values, const floe_interp_view *to)
+floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_lattice_output *values,
+                                const floe_lattice_view *to)
 {
     floe_codec_turn_job job = {.from = values->view, .to = *to, .size = values->size, .status = c->call->status};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         job.n[a] = values->box.hi[a] - values->box.lo[a];
     FLOE_CUDA(c->err, floe_codec_turn_cuda(&job, c->stream));
     return FLOE_OK;
 }
 
-floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
-                            const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern)
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_lattice_output *out,
+                            const uint64_t shape[FLOE_LATTICE_RANK], const uint8_t *values, uint64_t pattern)
 {
-    floe_interp_dev_fill f = {.out = *out, .pattern = pattern, .values = values, .status = c->call->status};
+    floe_lattice_dev_fill f = {.out = *out, .pattern = pattern, .values = values, .status = c->call->status};
     memcpy(f.shape, shape, sizeof f.shape);
-    FLOE_CUDA(c->err, floe_interp_fill_cuda(&f, c->stream));
+    FLOE_CUDA(c->err, floe_lattice_fill_cuda(&f, c->stream));
     return FLOE_OK;
 }
 

@@ -4,7 +4,7 @@
 #define FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 
 #include "codec/codec_device.h"
-#include "stage/interp/interp.h"
+#include "stage/lattice/lattice.h"
 
 /* Device memory to the host, and back; the former waits. */
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
@@ -68,7 +68,7 @@ floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
  * way; older chunks are not turned. */
 static inline bool floe_codec_may_turn(uint32_t turns, uint32_t rank, const uint64_t *extent, uint64_t nchunks)
 {
-    const uint32_t own = floe_interp_turns_of(rank, extent);
+    const uint32_t own = floe_lattice_turns_of(rank, extent);
     return nchunks > 1 || own > 0 || turns == 0;
 }
 
@@ -77,21 +77,21 @@ static inline bool floe_codec_may_turn(uint32_t turns, uint32_t rank, const uint
 void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
                              const uint64_t *chunk, uint32_t level);
 /* Whether values are far apart, and there is a copy for them. */
-bool floe_codec_is_copied(const floe_interp_view *values, uint32_t size, const void *copy);
+bool floe_codec_is_copied(const floe_lattice_view *values, uint32_t size, const void *copy);
 /* Values of a chunk become those of the copy, if it is copied. */
-floe_status floe_codec_turn_in(floe_interp_view *values, void *copy, const uint64_t shape[FLOE_INTERP_RANK],
+floe_status floe_codec_turn_in(floe_lattice_view *values, void *copy, const uint64_t shape[FLOE_LATTICE_RANK],
                                uint32_t size, void *stream, floe_error *err);
 /* The copy for a box of values; and its values to their places, if *status is FLOE_OK. */
-floe_interp_view floe_codec_turned_box(const floe_interp_output *out, void *copy);
-floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_interp_output *values,
-                                const floe_interp_view *to);
+floe_lattice_view floe_codec_turned_box(const floe_lattice_output *out, void *copy);
+floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_lattice_output *values,
+                                const floe_lattice_view *to);
 
 /* How its payload begins. Waits, unless the host has it. */
 floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 
 /* To each place of its box a value out of those of the chunk, which has that shape, or (NULL) the pattern. */
-floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out,
-                            const uint64_t shape[FLOE_INTERP_RANK], const uint8_t *values, uint64_t pattern);
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_lattice_output *out,
+                            const uint64_t shape[FLOE_LATTICE_RANK], const uint8_t *values, uint64_t pattern);
 
 /* All is done by decode_start. */
 void floe_codec_aim_nothing(floe_codec_decode *d);

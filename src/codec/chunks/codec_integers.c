@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/log_math.h"
 #include "base/try.h"
-#include "stage/interp/interp.h"
+#include "stage/lattice/lattice.h"
 
 static const int64_t exact_most = (int64_t)1 << 53; /* doubles have all integers up to here */
 
@@ -207,7 +207,7 @@ floe_status floe_codec_store(const floe_chunk_encode *c, const uint8_t *header, 
     FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
                (unsigned long long)raw, (unsigned long long)c->capacity);
     memcpy(floe_write_space(&to, nbytes), header, nbytes);
-    floe_interp_values_write(c->chunk, floe_interp_turns_of(c->chunk->rank, c->chunk->shape), &to);
+    floe_lattice_values_write(c->chunk, floe_lattice_turns_of(c->chunk->rank, c->chunk->shape), &to);
     *c->nbytes = (uint64_t)(to.at - (uint8_t *)c->dst);
     *c->stats = (floe_chunk_stats){.nexceptions = 0};
     return floe_codec_pad(c, least, err);

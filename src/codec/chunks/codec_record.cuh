@@ -96,7 +96,7 @@ FLOE_DEV void place_chunks(placing &p, uint32_t first, uint32_t end, const run_o
 
 FLOE_HD uint64_t raw_nbytes_of(const floe_codec_record_job &j)
 {
-    return j.raw_header_nbytes + floe_interp_points(j.shape) * j.size;
+    return j.raw_header_nbytes + floe_lattice_points(j.shape) * j.size;
 }
 
 /* All parts are placed. */

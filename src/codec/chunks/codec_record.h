@@ -8,7 +8,7 @@
 
 #include "base/dev_record.h"
 #include "stage/context/context_cuda.h"
-#include "stage/interp/interp_shape.h"
+#include "stage/lattice/lattice_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,8 +30,8 @@ typedef struct floe_codec_record_job {
     uint64_t most, least;              /* least: of any payload */
     const uint8_t *raw_header, *zeros; /* aligned; zeros: 8 */
     uint32_t raw_header_nbytes, size;  /* size: of a value */
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK], nexceptions;
+    floe_lattice_view values;
+    uint64_t shape[FLOE_LATTICE_RANK], nexceptions;
     const unsigned long long *max_error, *max_pw_error; /* patterns, as of floe_dev_chunk_stats */
     floe_dev_record_place out;
     /* what is placed */

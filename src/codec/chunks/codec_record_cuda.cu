@@ -45,10 +45,10 @@ FLOE_DEV void copy_chunks(const job &j, uint8_t *payload, uint32_t grid)
 /* In C order to `to`, aligned to 4. */
 FLOE_DEV void copy_values(const job &j, void *to, uint64_t me, uint64_t step)
 {
-    const uint64_t n = floe_interp_points(j.shape);
+    const uint64_t n = floe_lattice_points(j.shape);
     for (uint64_t i = me; i < n; i += step) {
         const uint32_t *from =
-            (const uint32_t *)j.values.data + floe_interp_view_number(&j.values, j.shape, i) * (j.size / 4);
+            (const uint32_t *)j.values.data + floe_lattice_view_number(&j.values, j.shape, i) * (j.size / 4);
         uint32_t *word = (uint32_t *)to + i * (j.size / 4);
         word[0] = from[0];
         if (j.size == 8)

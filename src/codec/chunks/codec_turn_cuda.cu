@@ -21,16 +21,16 @@ struct turn {
 template <typename T> __global__ void __launch_bounds__(THREADS) codec_turn_kernel(const __grid_constant__ turn t)
 {
     __shared__ T tile[TILE + TALL];
-    const floe_interp_view &from = t.job.from, &to = t.job.to;
+    const floe_lattice_view &from = t.job.from, &to = t.job.to;
     const uint64_t *n = t.job.n, count = t.job.status && *t.job.status != FLOE_OK ? 0 : t.count;
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-        uint64_t left = i, point[FLOE_INTERP_RANK];
+        uint64_t left = i, point[FLOE_LATTICE_RANK];
         point[t.x] = floe_last_digit(&left, t.nx) * t.wide;
         point[t.y] = floe_last_digit(&left, t.ny) * TALL;
         point[t.outer[1]] = floe_last_digit(&left, n[t.outer[1]]);
         point[t.outer[0]] = left;
-        const T *source = (const T *)from.data + floe_interp_view_at(&from, point);
-        T *target = (T *)to.data + floe_interp_view_at(&to, point);
+        const T *source = (const T *)from.data + floe_lattice_view_at(&from, point);
+        T *target = (T *)to.data + floe_lattice_view_at(&to, point);
         const uint32_t wx = (uint32_t)floe_min64(t.wide, n[t.x] - point[t.x]),
                        wy = (uint32_t)floe_min64(TALL, n[t.y] - point[t.y]);
         for (uint32_t k = threadIdx.x; k < wx * wy; k += THREADS)
@@ -45,11 +45,11 @@ template <typename T> __global__ void __launch_bounds__(THREADS) codec_turn_kern
 }
 
 /* The axis of more than one point, other than `but`, along which values are closest. */
-uint32_t closest(const floe_interp_view *v, const uint64_t *n, uint32_t but)
+uint32_t closest(const floe_lattice_view *v, const uint64_t *n, uint32_t but)
 {
-    uint32_t best = but == FLOE_INTERP_RANK - 1 ? but - 1 : FLOE_INTERP_RANK - 1;
+    uint32_t best = but == FLOE_LATTICE_RANK - 1 ? but - 1 : FLOE_LATTICE_RANK - 1;
     uint64_t least = UINT64_MAX;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         const uint64_t far = (uint64_t)(v->stride[a] < 0 ? -v->stride[a] : v->stride[a]);
         if (a == but || n[a] == 1 || far >= least)
             continue;
@@ -65,9 +65,9 @@ turn turn_of(const floe_codec_turn_job *job)
     const uint64_t *n = job->n;
     uint32_t k = 0;
     t.job = *job;
-    t.x = closest(&job->to, n, FLOE_INTERP_RANK);
+    t.x = closest(&job->to, n, FLOE_LATTICE_RANK);
     t.y = closest(&job->from, n, t.x);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         if (a != t.x && a != t.y)
             t.outer[k++] = a;
     t.wide = TALL;

@@ -11,7 +11,7 @@ typedef floe_interp_encoder encoder;
 
 static int set_of(const floe_interp_chunk *chunk, uint32_t npalette, uint64_t pattern)
 {
-    const uint32_t s = floe_interp_palette_place(chunk->palette, npalette, pattern);
+    const uint32_t s = floe_lattice_palette_place(chunk->palette, npalette, pattern);
     return s < npalette ? FLOE_INTERP_PATTERNS + (int)s : FLOE_INTERP_LITERALS;
 }
 
@@ -20,7 +20,7 @@ int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *para
 {
     const uint32_t size = (uint32_t)floe_dtype_size(params->dtype);
     const bool special =
-        chunk->kind == FLOE_INTERP_FLAT || floe_interp_is_special(size, pattern, params->has_fill, params->fill_bits);
+        chunk->kind == FLOE_LATTICE_FLAT || floe_lattice_is_special(size, pattern, params->has_fill, params->fill_bits);
     int set = set_of(chunk, *npalette, pattern);
     if (set == FLOE_INTERP_LITERALS && special && *npalette < FLOE_INTERP_PALETTE) {
         set = FLOE_INTERP_PATTERNS + (int)*npalette;
@@ -42,11 +42,11 @@ static void signs_task(void *arg, uint64_t r, uint32_t worker)
     const encoder *e = arg;
     const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
     const int64_t step = e->values.stride[3] * (int64_t)e->size;
-    uint64_t point[FLOE_INTERP_RANK];
+    uint64_t point[FLOE_LATTICE_RANK];
     (void)worker;
     floe_interp_bits_point(&bits, r, point);
     const uint8_t *from =
-        (const uint8_t *)e->values.data + floe_interp_view_at(&e->values, point) * (int64_t)e->size + e->size - 1;
+        (const uint8_t *)e->values.data + floe_lattice_view_at(&e->values, point) * (int64_t)e->size + e->size - 1;
     for (uint64_t x = 0; x < bits.shape[3]; x++)
         bits.words[r * bits.row + x / 64] |= (uint64_t)(from[(int64_t)x * step] >> 7) << x % 64;
 }
@@ -71,20 +71,20 @@ static floe_interp_bits pick(encoder *e, int set)
 }
 
 /* Symbols of a mask as it stands. */
-static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
+static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_records *r, uint32_t *counts)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
     floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(r->grid));
-    floe_interp_count(&e->entropy, r, floe_ceil_div(nchunks, FLOE_INTERP_MASK_SAMPLE), counts);
+    floe_records_count(&e->entropy, r, floe_ceil_div(nchunks, FLOE_INTERP_MASK_SAMPLE), counts);
     return floe_context_entropy(r->spec, counts);
 }
 
 /* Makes differences along the axes where that is worth it, and returns those. */
-static uint32_t differ_mask(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
+static uint32_t differ_mask(encoder *e, const floe_interp_bits *bits, const floe_records *r, uint32_t *counts)
 {
     uint32_t axes = 0;
     uint64_t least = mask_bits(e, bits, r, counts);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         if (bits->shape[a] == 1)
             continue;
         floe_interp_bits_differ(bits, a, false);
@@ -108,23 +108,23 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
         set->kind = FLOE_INTERP_SET_LIST;
         floe_write32(to, (uint32_t)n);
         for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(bits, &m);)
-            floe_write32(to, (uint32_t)floe_interp_index(bits->shape, m.point));
+            floe_write32(to, (uint32_t)floe_lattice_index(bits->shape, m.point));
         return;
     }
     const floe_context_grid grid = floe_interp_mask_grid(e->chunk.plan.shape);
-    const floe_interp_records r = {&floe_interp_mask_spec, &grid, e->mask_records};
+    const floe_records r = {&floe_interp_mask_spec, &grid, e->mask_records};
     set->kind = FLOE_INTERP_SET_MASK;
     uint32_t *counts = e->counts + (uint64_t)e->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS;
     floe_context_tables *tables = &e->tables[e->chunk.plan.nsteps];
     set->axes = differ_mask(e, bits, &r, counts);
     floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(&grid));
-    floe_interp_count(&e->entropy, &r, 1, counts);
+    floe_records_count(&e->entropy, &r, 1, counts);
     floe_context_tables_build(e->cpu, r.spec, counts, tables);
-    floe_interp_tables_write(r.spec, tables, to);
-    floe_interp_sizes sizes = {.at = floe_write_space(to, 2 * floe_context_nchunks(&grid))};
-    floe_interp_pad_write(to, base);
+    floe_records_tables_write(r.spec, tables, to);
+    floe_records_sizes sizes = {.at = floe_write_space(to, 2 * floe_context_nchunks(&grid))};
+    floe_lattice_pad_write(to, base);
     if (!to->bad)
-        floe_interp_encode(&e->entropy, &r, tables, &sizes, to);
+        floe_records_encode(&e->entropy, &r, tables, &sizes, to);
 }
 
 bool floe_interp_apart_find(encoder *e, uint64_t *napart)
@@ -159,13 +159,13 @@ void floe_interp_apart_write(encoder *e, floe_cursor *to)
         return;
     const floe_interp_bits bits = pick(e, FLOE_INTERP_LITERALS); /* which were spoiled */
     for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&bits, &m);)
-        floe_interp_pattern_write(to, e->narrow, floe_interp_pattern_at(e, m.point));
+        floe_lattice_pattern_write(to, e->narrow, floe_interp_pattern_at(e, m.point));
 }
 
 void floe_interp_flat_make(encoder *e)
 {
-    uint64_t point[FLOE_INTERP_RANK] = {0};
-    e->chunk.kind = FLOE_INTERP_FLAT;
+    uint64_t point[FLOE_LATTICE_RANK] = {0};
+    e->chunk.kind = FLOE_LATTICE_FLAT;
     e->chunk.base = floe_interp_pattern_at(e, point);
     e->chunk.plan.nsteps = 0;
     memset(e->apart, 0, e->nbits * sizeof *e->apart);
@@ -173,5 +173,5 @@ void floe_interp_flat_make(encoder *e)
     do {
         if (floe_interp_pattern_at(e, point) != e->chunk.base)
             put_bit(e, e->apart, point);
-    } while (floe_interp_next_point(e->chunk.plan.shape, point));
+    } while (floe_lattice_next_point(e->chunk.plan.shape, point));
 }

@@ -266,19 +266,19 @@ static void room_for_anchors(void **unused)
         floe_interp_structure s = floe_interp_structure_default();
         floe_interp_needs needs;
         floe_interp_plan plan;
-        uint64_t shape[FLOE_INTERP_RANK];
+        uint64_t shape[FLOE_LATTICE_RANK];
         uint32_t nearly = 0; /* axes that begin early */
         s.levels = 2 + (uint32_t)hostile_below(&state, 9);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
             shape[a] = 1 + hostile_below(&state, turn % 3 == 0 ? 10 : turn % 3 == 1 || a ? 60 : 5000);
             s.start[a] = hostile_below(&state, 2) ? late : 0;
-            nearly += s.start[a] == 0 && shape[a] > FLOE_INTERP_ENDS;
+            nearly += s.start[a] == 0 && shape[a] > FLOE_LATTICE_ENDS;
         }
         if (nearly == 0) /* of which there is one, at least */
             memset(s.start, 0, sizeof s.start);
         floe_interp_needs_of(shape, &needs);
         floe_interp_plan_of(shape, &s, &plan);
-        assert_true(floe_interp_points(floe_interp_anchors_shape(&plan)) <= needs.lattice[1]);
+        assert_true(floe_lattice_points(floe_interp_anchors_shape(&plan)) <= needs.lattice[1]);
     }
 }
 

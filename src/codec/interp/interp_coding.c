@@ -25,7 +25,7 @@ static uint32_t rows_of(const floe_interp_tuner *t, bool planes, uint32_t level,
     uint32_t rows = coarse ? 32 : 64;
     if (planes)
         rows = t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-    while (planes && coarse && rows > FLOE_INTERP_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
+    while (planes && coarse && rows > FLOE_RECORDS_PLANE_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
         rows /= 2;
     while (rows < FLOE_CONTEXT_ROWS && rows * each < least)
         rows *= 2;

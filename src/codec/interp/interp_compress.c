@@ -16,18 +16,18 @@ typedef floe_interp_encoder encoder;
 
 uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
-    uint64_t shape[FLOE_INTERP_RANK];
-    if (!floe_interp_shape_of(rank, extent, 0, shape))
+    uint64_t shape[FLOE_LATTICE_RANK];
+    if (!floe_lattice_shape_of(rank, extent, 0, shape))
         return 0;
-    return floe_interp_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
+    return floe_interp_raw_nbytes(floe_lattice_points(shape), floe_dtype_is_narrow(params->dtype));
 }
 
 /* That of the encoder, and of trials of a part. */
 static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
 {
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     floe_interp_trial_shape(e, part);
-    floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part, 0);
+    floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_LATTICE_RANK, part, 0);
     floe_interp_encoder_take(e, arena);
     floe_interp_trials_take(e, trial, arena);
 }
@@ -37,9 +37,9 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
+    const floe_cpu limited = floe_lattice_cpu(cpu, 1, rank, extent);
     const floe_codec_params reals = floe_codec_real_params(params);
-    if (!floe_interp_encoder_begin(&e, &limited, &reals, rank, extent, floe_interp_turns_of(rank, extent)))
+    if (!floe_interp_encoder_begin(&e, &limited, &reals, rank, extent, floe_lattice_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_interp_decode_workspace(cpu, reals.dtype, rank, extent),
@@ -54,13 +54,13 @@ static void make_tables(encoder *e)
 {
     floe_interp_plan *p = &e->chunk.plan;
     uint32_t *sum = e->counts + (uint64_t)p->nsteps * FLOE_CONTEXT_COUNTS;
-    floe_interp_sharing sharing = {
+    floe_records_sharing sharing = {
         .cpu = e->cpu, .tables = e->tables, .sum = sum, .ngrids = p->nsteps, .root = p->nsteps};
     for (uint32_t i = p->nsteps; i-- > 0;) {
-        const floe_interp_records r = floe_interp_records_of(e, i);
+        const floe_records r = floe_interp_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
-        floe_interp_count(&e->entropy, &r, 1, own);
-        p->steps[i].tables = !floe_interp_tables_share(&sharing, r.spec, own, i);
+        floe_records_count(&e->entropy, &r, 1, own);
+        p->steps[i].tables = !floe_records_tables_share(&sharing, r.spec, own, i);
         e->tables_of[i] = sharing.root;
     }
 }
@@ -76,17 +76,17 @@ static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64
         nchunks += p->steps[i].nchunks;
         nchecks += floe_interp_nchecks(&p->steps[i]);
         if (p->steps[i].tables)
-            floe_interp_tables_write(&p->steps[i].spec, &e->tables[i], to);
+            floe_records_tables_write(&p->steps[i].spec, &e->tables[i], to);
     }
-    floe_interp_sizes sizes = {.wide = e->chunk.wide_sizes};
+    floe_records_sizes sizes = {.wide = e->chunk.wide_sizes};
     sizes.at = floe_write_space(to, nchunks * floe_interp_size_nbytes(&e->chunk));
     sizes.checks = floe_write_space(to, 2 * nchecks);
-    floe_interp_pad_write(to, base);
+    floe_lattice_pad_write(to, base);
     *head_nbytes = (uint64_t)(to->at - base);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
-        const floe_interp_records r = floe_interp_records_of(e, i);
+        const floe_records r = floe_interp_records_of(e, i);
         sizes.checked = p->steps[i].checked;
-        floe_interp_encode(&e->entropy, &r, &e->tables[e->tables_of[i]], &sizes, to);
+        floe_records_encode(&e->entropy, &r, &e->tables[e->tables_of[i]], &sizes, to);
     }
     return !sizes.too_long;
 }
@@ -98,8 +98,8 @@ static bool write_coded(encoder *e, uint64_t napart, uint8_t *dst, uint64_t capa
     floe_cursor to = floe_cursor_of(dst, (size_t)capacity), header = to;
     uint64_t head_nbytes;
     floe_interp_header_write(&e->chunk, e->narrow, &to);
-    if (e->chunk.kind == FLOE_INTERP_CODED)
-        floe_write_bytes(&to, e->anchors, floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size);
+    if (e->chunk.kind == FLOE_LATTICE_CODED)
+        floe_write_bytes(&to, e->anchors, floe_lattice_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size);
     const uint8_t *apart = to.at;
     floe_interp_apart_write(e, &to);
     e->chunk.apart_nbytes = (uint64_t)(to.at - apart);
@@ -122,8 +122,8 @@ static bool write_coded(encoder *e, uint64_t napart, uint8_t *dst, uint64_t capa
 
 static floe_status store(const floe_chunk_encode *c, floe_error *err)
 {
-    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW,
-                                   .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
+    const floe_interp_chunk raw = {.kind = FLOE_LATTICE_RAW,
+                                   .turns = floe_lattice_turns_of(c->chunk->rank, c->chunk->shape)};
     uint8_t header[FLOE_INTERP_HEADER_NBYTES];
     floe_cursor to = floe_cursor_of(header, sizeof header);
     floe_interp_header_write(&raw, floe_dtype_is_narrow(c->params->dtype), &to);
@@ -133,11 +133,11 @@ static floe_status store(const floe_chunk_encode *c, floe_error *err)
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
-    const uint32_t turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape);
-    *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
+    const uint32_t turns = floe_lattice_turns_of(c->chunk->rank, c->chunk->shape);
+    *cpu = floe_lattice_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
     FLOE_CHECK(err, floe_interp_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape, turns),
                FLOE_ERR_ARGUMENT, "a chunk of no cells, or of more than codec interp takes");
-    e->values = floe_interp_view_of(c->chunk, turns);
+    e->values = floe_lattice_view_of(c->chunk, turns);
     take_scratch(e, trial, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);

@@ -11,12 +11,12 @@ typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
     const floe_interp_ops *ops;
-    floe_interp_entropy entropy;
+    floe_records_coder entropy;
     floe_interp_needs needs;
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     bool cautious; /* too many values were apart with the tuner's structure */
-    floe_interp_view values;
+    floe_lattice_view values;
     const floe_codec_boxes
         *boxes; /* NULL: values are a field. Otherwise they are boxes of one, and the plan has their shape */
     /* Tallies n structures for the tuner, FLOE_INTERP_LEVELS tallies each. NULL: the CPU does it. */
@@ -58,10 +58,10 @@ void floe_interp_domain_set(floe_interp_encoder *e);
 /* Finds the codes and the values apart, by e->chunk.plan. */
 void floe_interp_lattices_code(floe_interp_encoder *e);
 void floe_interp_found_gather(const floe_interp_encoder *e, floe_interp_found *sum);
-static inline floe_interp_records floe_interp_records_of(const floe_interp_encoder *e, uint32_t i)
+static inline floe_records floe_interp_records_of(const floe_interp_encoder *e, uint32_t i)
 {
     const floe_interp_coding *c = &e->chunk.plan.steps[i];
-    return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
+    return (floe_records){&c->spec, &c->grid, e->records_of[i]};
 }
 
 /* The bit pattern of a value. */
@@ -86,18 +86,18 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
 /* The expected bits of a value of the field, by e->boxes. */
 double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* The extent of the part of a field that one trial codes. */
-void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_LATTICE_RANK]);
 /* Takes the scratch of e->entropy and of the trials, which code such parts or e->boxes. */
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
 /* How many parts of this extent are tried. _tally counts their symbols, coded with structure s, on the threads of trial->sharers. */
-uint64_t floe_interp_trial_count(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK]);
+uint64_t floe_interp_trial_count(const floe_interp_encoder *e, const uint64_t part[FLOE_LATTICE_RANK]);
 void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *trial, uint64_t nboxes,
                              const floe_interp_structure *s, floe_context_tally *tallies);
 /* Makes the plan of a trial with structure s. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
 /* Whether the trials' boxes are placed where the field takes most bits. _look describes the search; _place sets e->box_at by it. */
 bool floe_interp_trial_looks(const floe_interp_encoder *e);
-floe_look floe_interp_trial_look(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
-void floe_interp_trial_place(floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes);
+floe_look floe_interp_trial_look(const floe_interp_encoder *e, const uint64_t part[FLOE_LATTICE_RANK], uint64_t nboxes);
+void floe_interp_trial_place(floe_interp_encoder *e, const uint64_t part[FLOE_LATTICE_RANK], uint64_t nboxes);
 
 #endif

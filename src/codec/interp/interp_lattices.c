@@ -18,9 +18,9 @@ bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec
     e->narrow = floe_dtype_is_narrow(params->dtype);
     e->size = floe_dtype_size(params->dtype);
     e->chunk.turns = turns;
-    if (!floe_interp_shape_of(rank, extent, turns, e->chunk.plan.shape))
+    if (!floe_lattice_shape_of(rank, extent, turns, e->chunk.plan.shape))
         return false;
-    e->ncells = floe_interp_points(e->chunk.plan.shape);
+    e->ncells = floe_lattice_points(e->chunk.plan.shape);
     e->nbits = floe_interp_bits_room(e->chunk.plan.shape);
     return true;
 }
@@ -44,8 +44,8 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
 
 uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
 {
-    const int64_t at = floe_interp_view_at(&e->values, point) * (int64_t)e->size;
-    return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
+    const int64_t at = floe_lattice_view_at(&e->values, point) * (int64_t)e->size;
+    return floe_lattice_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
 /* ---- the domain of lattices -------------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
 static double max_abs_of(const encoder *e)
 {
     double most = 0;
-    uint64_t point[FLOE_INTERP_RANK] = {0};
+    uint64_t point[FLOE_LATTICE_RANK] = {0};
     if (e->params->max_abs == e->params->max_abs)
         return e->params->max_abs;
     if (e->boxes)
@@ -64,7 +64,7 @@ static double max_abs_of(const encoder *e)
         const double size = fabs(e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern));
         if (size > most && size <= 1.7976931348623157e308 && !(e->params->has_fill && pattern == e->params->fill_bits))
             most = size;
-    } while (floe_interp_next_point(e->chunk.plan.shape, point));
+    } while (floe_lattice_next_point(e->chunk.plan.shape, point));
     return most;
 }
 
@@ -87,27 +87,28 @@ void floe_interp_domain_set(encoder *e)
 /* ---- the lattices ------------------------------------------------------------------------------------------------------ */
 
 /* The job of step i; nsteps: of the anchors, with a step of no axes. */
-static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
+static floe_interp_job job_of(encoder *e, uint32_t i, floe_lattice_step *anchors)
 {
     const floe_interp_plan *p = &e->chunk.plan;
     floe_interp_job job = {
         .last = i == 0, .values = e->values, .fill = floe_codec_fill_bits(e->params), .apart = e->apart};
     if (i == p->nsteps) {
-        *anchors = (floe_interp_step){.naxes = 0};
+        *anchors = (floe_lattice_step){.naxes = 0};
         memcpy(anchors->fine, floe_interp_anchors_shape(p), sizeof anchors->fine);
         memcpy(anchors->coarse, anchors->fine, sizeof anchors->coarse);
     }
     job.step = i == p->nsteps ? anchors : &p->steps[i].step;
+    job.rule = i == p->nsteps ? NULL : &p->steps[i].rule;
     job.log = e->chunk.log;
     job.squares = e->squares;
     job.tolerance = floe_codec_tolerance(e->params);
-    job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);
+    job.original = i == 0 ? e->values : floe_lattice_view_lattice(e->original_of[i], job.step->fine);
     memcpy(job.box.hi, job.step->fine, sizeof job.box.hi);
     memcpy(job.field, p->shape, sizeof job.field);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         job.unit[a] = 1;
         for (uint32_t k = 0; k < i; k++)
-            job.unit[a] *= floe_interp_is_active(&p->steps[k].step, a) ? 2 : 1;
+            job.unit[a] *= floe_lattice_is_active(&p->steps[k].step, a) ? 2 : 1;
     }
     return job;
 }
@@ -140,9 +141,9 @@ static void found_add(floe_interp_found *sum, const floe_interp_found *f)
 static void tile_task(void *arg, uint64_t i, uint32_t worker)
 {
     const work *w = arg;
-    const floe_interp_box box = floe_interp_tile(&w->tiles, i);
+    const floe_lattice_box box = floe_interp_tile(&w->tiles, i);
     floe_interp_found found = {.squares = 0}; /* that of another worker may be in the same line of cache */
-    w->e->ops->encode(w->job, &box, floe_interp_worker(&w->e->entropy, worker), &found);
+    w->e->ops->encode(w->job, &box, floe_records_worker(&w->e->entropy, worker), &found);
     found_add(&w->e->found[worker], &found);
 }
 
@@ -151,23 +152,23 @@ static void thin_originals(encoder *e)
 {
     const floe_interp_plan *p = &e->chunk.plan;
     uint8_t *at = e->original_of[0] = e->originals;
-    floe_interp_step none;
+    floe_lattice_step none;
     for (uint32_t i = 0; i < p->nsteps || i == 0; i++) {
         const floe_interp_job job = job_of(e, i, &none);
         const uint64_t *m = job.step->coarse;
         work w = {.e = e, .job = &job, .to = at};
         e->original_of[i + 1] = at;
-        at += floe_interp_points(m) * e->size;
+        at += floe_lattice_points(m) * e->size;
         floe_cpu_parallel(e->cpu, floe_ceil_div(m[0] * m[1] * m[2], THIN_ROWS), thin_task, &w);
     }
 }
 
 static void set_anchors(encoder *e)
 {
-    floe_interp_step step;
+    floe_lattice_step step;
     const floe_interp_plan *p = &e->chunk.plan;
     const floe_interp_job job = job_of(e, p->nsteps, &step);
-    memcpy(e->anchors, e->original_of[p->nsteps], floe_interp_points(floe_interp_anchors_shape(p)) * e->size);
+    memcpy(e->anchors, e->original_of[p->nsteps], floe_lattice_points(floe_interp_anchors_shape(p)) * e->size);
     e->ops->anchors(&job, e->anchors, &e->found[0]);
 }
 
@@ -179,7 +180,7 @@ void floe_interp_lattices_code(encoder *e)
         floe_cpu_clear(e->cpu, e->apart, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     thin_originals(e);
-    assert(p->nsteps <= e->needs.nsteps && floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.lattice[1]);
+    assert(p->nsteps <= e->needs.nsteps && floe_lattice_points(floe_interp_anchors_shape(p)) <= e->needs.lattice[1]);
     set_anchors(e);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];
@@ -188,7 +189,7 @@ void floe_interp_lattices_code(encoder *e)
         at += floe_interp_records_room(c);
         floe_cpu_clear(e->cpu, job.records, floe_interp_records_nbytes(c));
         job.coarse = i + 1 == p->nsteps ? e->anchors : e->lattices[(i + 1) % 2 == 0];
-        job.fine = i ? floe_interp_view_lattice(e->lattices[i % 2 == 0], job.step->fine) : job.fine;
+        job.fine = i ? floe_lattice_view_lattice(e->lattices[i % 2 == 0], job.step->fine) : job.fine;
         work w = {.e = e, .job = &job, .tiles = floe_interp_tiles_of(&job)};
         floe_cpu_parallel(e->cpu, w.tiles.count, tile_task, &w);
     }

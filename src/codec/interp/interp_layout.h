@@ -5,7 +5,7 @@
 
 #include "base/try.h"
 #include "codec/interp/interp_plan.h"
-#include "stage/interp/interp_bytes.h"
+#include "stage/lattice/lattice_bytes.h"
 
 typedef enum floe_interp_set_kind {
     FLOE_INTERP_SET_EMPTY = 0,
@@ -32,8 +32,8 @@ enum {
 };
 
 typedef struct floe_interp_chunk {
-    floe_interp_kind kind;
-    uint32_t turns;               /* of the axes, as floe_interp_turns_of */
+    floe_lattice_kind kind;
+    uint32_t turns;               /* of the axes, as floe_lattice_turns_of */
     bool log, wide_sizes, checks; /* checks: entropy chunks have checks; always set by an encoder */
     uint32_t ans_begin;           /* decoder: the state with which encoding of entropy chunks began */
     floe_interp_set sets[FLOE_INTERP_SETS];
@@ -55,11 +55,11 @@ static inline uint64_t floe_interp_checks_nbytes(const floe_interp_chunk *c)
 }
 static inline uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
 {
-    return floe_interp_least_nbytes(FLOE_INTERP_HEADER_NBYTES, rank, extent);
+    return floe_lattice_least_nbytes(FLOE_INTERP_HEADER_NBYTES, rank, extent);
 }
 static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
 {
-    return floe_interp_values_nbytes(FLOE_INTERP_HEADER_NBYTES, ncells, narrow);
+    return floe_lattice_values_nbytes(FLOE_INTERP_HEADER_NBYTES, ncells, narrow);
 }
 static inline bool floe_interp_is_listed(uint64_t ncells, uint64_t n)
 {
@@ -71,7 +71,7 @@ static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *
 }
 
 /* Grid and spec of the records of a set's mask. A record has 7 values along the last axis. */
-floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK]);
+floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_LATTICE_RANK]);
 extern const floe_context_spec floe_interp_mask_spec;
 
 /* Writes the head up to the anchors, without its check. */

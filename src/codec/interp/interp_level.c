@@ -32,8 +32,8 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
     floe_interp_needs needs;
     floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err,
-               floe_interp_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
-                   floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
+               floe_lattice_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
+                   floe_lattice_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     floe_interp_needs_of(k->plan.shape, &needs);
     FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
@@ -46,22 +46,22 @@ static uint64_t take_step(const floe_interp_chunk *k, const floe_interp_coding *
 {
     const uint8_t *at = *sizes;
     *sizes += step->nchunks * floe_interp_size_nbytes(k);
-    return floe_interp_sizes_add(at, k->wide_sizes, step->nchunks);
+    return floe_records_sizes_add(at, k->wide_sizes, step->nchunks);
 }
 
 floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err)
 {
     floe_interp_chunk k;
     uint64_t sizes_at = 0, at;
-    uint32_t shift[FLOE_INTERP_RANK];
+    uint32_t shift[FLOE_LATTICE_RANK];
     *nbytes = floe_min64(c->nbytes, HEADER_MOST);
     const bool few = have < *nbytes;
     const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)
         return few ? FLOE_OK : status; /* with more of it there may be a header */
-    if (k.kind == FLOE_INTERP_RAW) {
+    if (k.kind == FLOE_LATTICE_RAW) {
         at = c->nbytes;
-    } else if (k.kind == FLOE_INTERP_CODED && find_chunks(&k, c->src, have, &at, &sizes_at)) {
+    } else if (k.kind == FLOE_LATTICE_CODED && find_chunks(&k, c->src, have, &at, &sizes_at)) {
         const uint32_t last = floe_interp_level_step(&k.plan, c->level, shift);
         const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;
         for (uint32_t i = k.plan.nsteps; i-- > last;)
@@ -79,9 +79,9 @@ static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint
     static const char *const predictors[] = {"natural cubic", "not-a-knot cubic", "linear"};
     const floe_interp_coding *c = &k->plan.steps[i];
     floe_text_add(to, "step %u: ", i);
-    floe_interp_step_words(&c->step, k->plan.shape, to);
+    floe_lattice_step_words(&c->step, k->plan.shape, to);
     floe_text_add(to, "; %s%s; quantizer %g; codes of %u bits; contexts of %s, window %u, %u rows; %s tables; ",
-                  predictors[c->step.predictor], c->step.mean ? ", mean of the axes" : "", c->step.step,
+                  predictors[c->rule.predictor], c->rule.mean ? ", mean of the axes" : "", c->rule.step,
                   8 * c->step.width, c->spec.planes ? "rows and planes" : "rows", c->spec.window, c->rows,
                   c->tables ? "own" : "shared");
     floe_text_add(to, "%llu entropy chunks, %llu bytes\n", (unsigned long long)c->nchunks, (unsigned long long)nbytes);
@@ -115,18 +115,18 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     uint64_t sizes_at = 0, at;
     FLOE_TRY(read_head(c, c->nbytes, &k, &at, err));
     const uint64_t apart_at = at - k.apart_nbytes;
-    FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, k.kind != FLOE_LATTICE_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");
-    floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
+    floe_lattice_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_sets(to, &k, narrow, floe_dtype_is_integer(c->dtype));
     if (k.apart_nbytes)
         floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);
-    if (k.kind != FLOE_INTERP_CODED)
+    if (k.kind != FLOE_LATTICE_CODED)
         return FLOE_OK;
     const uint64_t *anchors = floe_interp_anchors_shape(&k.plan), size = narrow ? 4 : 8;
-    const uint64_t nanchors = floe_interp_points(anchors) * size;
+    const uint64_t nanchors = floe_lattice_points(anchors) * size;
     floe_text_add(to, "header: %llu bytes\nanchors: ", (unsigned long long)(apart_at - nanchors));
-    floe_interp_shape_words(anchors, to);
+    floe_lattice_shape_words(anchors, to);
     floe_text_add(to, ", %llu bytes\ntables: %llu bytes\nsizes and checks: %llu bytes\n", (unsigned long long)nanchors,
                   (unsigned long long)(sizes_at - apart_at - k.apart_nbytes), (unsigned long long)(at - sizes_at));
     const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;

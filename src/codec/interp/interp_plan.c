@@ -26,46 +26,45 @@ bool floe_interp_has_codes_of(const floe_interp_structure *a, const floe_interp_
 
 void floe_interp_coding_lay(floe_interp_coding *c)
 {
-    floe_interp_step *s = &c->step;
-    floe_interp_coarsen(s);
+    floe_lattice_step *s = &c->step;
+    floe_lattice_coarsen(s);
     c->spec.width = s->width;
-    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->rows,
-                                  c->spec.planes ? (uint32_t)FLOE_INTERP_PLANE_ROWS : c->rows);
+    c->grid = floe_records_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_lattice_row_records(s), c->rows,
+                                   c->spec.planes ? (uint32_t)FLOE_RECORDS_PLANE_ROWS : c->rows);
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
 static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uint32_t level, const uint32_t *axis,
-                     uint32_t naxes, uint64_t n[FLOE_INTERP_RANK])
+                     uint32_t naxes, uint64_t n[FLOE_LATTICE_RANK])
 {
     floe_interp_coding *c = &plan->steps[plan->nsteps++];
     *c = (floe_interp_coding){.level = level, .rows = s->rows[level], .checked = s->checked[level], .tables = true};
     c->spec = (floe_context_spec){.window = s->window[level], .planes = s->planes};
     c->step.naxes = naxes;
     memcpy(c->step.axis, axis, naxes * sizeof *axis);
-    c->step.predictor = s->predictor[level];
-    c->step.mean = s->mean;
+    c->rule = (floe_interp_rule){.predictor = s->predictor[level], .mean = s->mean};
     c->step.width = s->wide[level] ? 2 : 1;
     memcpy(c->step.fine, n, sizeof c->step.fine);
-    floe_interp_coarsen(&c->step);
+    floe_lattice_coarsen(&c->step);
     memcpy(n, c->step.coarse, sizeof c->step.coarse);
 }
 
 static uint32_t never_of(const floe_interp_structure *s)
 {
     uint32_t never = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         never |= (uint32_t)(s->start[a] == FLOE_INTERP_NEVER) << a;
     return never;
 }
 
 /* A level of four axes is two steps: the finer one has the last three. Where axes are thinned to one point, the lattice that is left is
  * thinned along those that never begin: codes of it take less than anchors. */
-static void add_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, uint64_t ends,
+static void add_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s, uint64_t ends,
                       floe_interp_plan *plan)
 {
-    uint64_t n[FLOE_INTERP_RANK];
+    uint64_t n[FLOE_LATTICE_RANK];
     uint32_t never = never_of(s);
     memcpy(n, shape, sizeof n);
     memcpy(plan->shape, shape, sizeof plan->shape);
@@ -73,18 +72,18 @@ static void add_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_
     for (uint32_t level = 0; level < FLOE_INTERP_LEVELS; level++) {
         if (level >= s->levels && plan->nsteps >= FLOE_INTERP_LEAST)
             break;
-        uint32_t axis[FLOE_INTERP_RANK], naxes = 0;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            if (n[a] > ends && shape[a] > FLOE_INTERP_ENDS && !(never >> a & 1) && s->start[a] <= level)
+        uint32_t axis[FLOE_LATTICE_RANK], naxes = 0;
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+            if (n[a] > ends && shape[a] > FLOE_LATTICE_ENDS && !(never >> a & 1) && s->start[a] <= level)
                 axis[naxes++] = a;
         if (naxes == 0 && level >= FLOE_INTERP_NEVER) {
-            if (ends == FLOE_INTERP_ENDS)
+            if (ends == FLOE_LATTICE_ENDS)
                 break;
-            ends = FLOE_INTERP_ENDS;
+            ends = FLOE_LATTICE_ENDS;
             never = 0;
             level--;
         }
-        const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
+        const uint32_t first = naxes > FLOE_LATTICE_AXES ? naxes - FLOE_LATTICE_AXES : 0;
         if (naxes)
             add_step(plan, s, level, axis + first, naxes - first, n);
         if (first)
@@ -92,10 +91,10 @@ static void add_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_
     }
 }
 
-void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+void floe_interp_plan_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
                             floe_interp_plan *plan)
 {
-    add_steps(shape, s, floe_interp_ends(shape, never_of(s)), plan);
+    add_steps(shape, s, floe_lattice_ends(shape, never_of(s)), plan);
 }
 
 static void lay_steps(floe_interp_plan *plan)
@@ -104,18 +103,19 @@ static void lay_steps(floe_interp_plan *plan)
         floe_interp_coding_lay(&plan->steps[i]);
 }
 
-void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, floe_interp_plan *plan)
+void floe_interp_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
+                         floe_interp_plan *plan)
 {
     floe_interp_plan_steps(shape, s, plan);
     lay_steps(plan);
 }
 
-uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK])
+uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_LATTICE_RANK])
 {
     uint32_t i = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         shift[a] = level;
-    while (i < plan->nsteps && floe_interp_level_take(&plan->steps[i].step, shift))
+    while (i < plan->nsteps && floe_lattice_level_take(&plan->steps[i].step, shift))
         i++;
     return i;
 }
@@ -126,9 +126,9 @@ void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structu
     double divisor = 1;
     for (uint32_t l = 0, i = 0; i < plan->nsteps; l++) {
         const double e = bound / (divisor < s->beta ? divisor : s->beta),
-                     step = floe_interp_quantizer_step(e, max_abs, narrow);
+                     step = floe_lattice_quantizer_step(e, max_abs, narrow);
         for (; i < plan->nsteps && plan->steps[i].level == l; i++)
-            plan->steps[i].step.step = step;
+            plan->steps[i].rule.step = step;
         divisor *= s->alpha;
     }
 }
@@ -140,7 +140,7 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
     uint64_t coarse = 0, records = 0;
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         const floe_interp_coding *c = &plan->steps[i];
-        const uint64_t points = floe_interp_points(c->step.coarse);
+        const uint64_t points = floe_lattice_points(c->step.coarse);
         coarse += points;
         records += floe_interp_records_room(c);
         needs->step_records = floe_max64(needs->step_records, floe_interp_records_nbytes(c));
@@ -153,36 +153,36 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
 }
 
 /* Of all structures: some axes begin later than the others, or never; older writers thinned none to one point. */
-static void find_needs(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
+static void find_needs(const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_needs *needs)
 {
     floe_interp_plan plan;
     floe_interp_structure s = floe_interp_structure_default();
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++)
         s.wide[l] = true;
     memset(needs, 0, sizeof *needs);
-    for (uint32_t late = 0; late < (1u << FLOE_INTERP_RANK) - 1; late++)
+    for (uint32_t late = 0; late < (1u << FLOE_LATTICE_RANK) - 1; late++)
         for (uint8_t start = 1; start <= (late ? FLOE_INTERP_NEVER : 1); start++) {
             bool same = false; /* as with fewer late axes */
-            for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
                 s.start[a] = late >> a & 1 ? start : 0;
-                same |= s.start[a] && shape[a] <= FLOE_INTERP_ENDS;
+                same |= s.start[a] && shape[a] <= FLOE_LATTICE_ENDS;
             }
             if (same)
                 continue;
-            for (uint64_t ends = 1; ends <= FLOE_INTERP_ENDS; ends += FLOE_INTERP_ENDS - 1) {
+            for (uint64_t ends = 1; ends <= FLOE_LATTICE_ENDS; ends += FLOE_LATTICE_ENDS - 1) {
                 add_steps(shape, &s, ends, &plan);
                 lay_steps(&plan);
                 add_needs(&plan, needs);
             }
         }
     const uint64_t small =
-        floe_min64(floe_interp_points(shape), 256); /* a field without steps is a lattice of its own */
+        floe_min64(floe_lattice_points(shape), 256); /* a field without steps is a lattice of its own */
     needs->coarse += small;
     for (int i = 0; i < 2; i++)
         needs->lattice[i] = floe_max64(needs->lattice[i], small);
 }
 
-void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
+void floe_interp_needs_of(const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_needs *needs)
 {
     static _Thread_local floe_known_needs known;
     static_assert(sizeof *needs <= sizeof known.of->needs, "there is room for them");
@@ -193,10 +193,10 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
     *needs = *of;
 }
 
-void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],
-                             const floe_interp_box *box, floe_interp_box wanted[FLOE_INTERP_STEPS + 1])
+void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_LATTICE_RANK],
+                             const floe_lattice_box *box, floe_lattice_box wanted[FLOE_INTERP_STEPS + 1])
 {
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         wanted[last].lo[a] = box->lo[a] << shift[a];
         wanted[last].hi[a] = ((box->hi[a] - 1) << shift[a]) + 1;
     }

@@ -7,7 +7,7 @@
 #include "codec/codec.h"
 #include "codec/interp/interp_head_math.h"
 #include "stage/interp/interp.h"
-#include "stage/interp/interp_entropy.h"
+#include "stage/records/records.h"
 
 enum {
     FLOE_INTERP_LEVELS = 32,
@@ -19,7 +19,7 @@ enum {
 
 /* What the tuner chooses for a field. Axes are those of the plan's shape. */
 typedef struct floe_interp_structure {
-    uint8_t start[FLOE_INTERP_RANK]; /* of each axis: a level, or FLOE_INTERP_NEVER */
+    uint8_t start[FLOE_LATTICE_RANK]; /* of each axis: a level, or FLOE_INTERP_NEVER */
     uint8_t predictor[FLOE_INTERP_LEVELS];
     bool wide[FLOE_INTERP_LEVELS], mean, planes;
     uint32_t levels; /* the lattice that is left after them is stored as anchors */
@@ -28,7 +28,8 @@ typedef struct floe_interp_structure {
 } floe_interp_structure;
 
 typedef struct floe_interp_coding {
-    floe_interp_step step;
+    floe_lattice_step step;
+    floe_interp_rule rule;
     floe_context_spec spec;
     uint32_t rows;    /* the most rows of an entropy chunk: a power of 2 */
     uint32_t checked; /* log2 of the entropy chunks that one check covers */
@@ -54,7 +55,7 @@ static inline uint64_t floe_interp_records_room(const floe_interp_coding *c)
 }
 
 typedef struct floe_interp_plan {
-    uint64_t shape[FLOE_INTERP_RANK]; /* without axes of one point, filled up with ones in front */
+    uint64_t shape[FLOE_LATTICE_RANK]; /* without axes of one point, filled up with ones in front */
     uint32_t nsteps;
     floe_interp_coding steps[FLOE_INTERP_STEPS];
 } floe_interp_plan;
@@ -64,9 +65,9 @@ floe_interp_structure floe_interp_structure_default(void);
 /* Whether both make the same codes, whose contexts may differ. */
 bool floe_interp_has_codes_of(const floe_interp_structure *a, const floe_interp_structure *b);
 /* Makes the plan of a structure. The quantizer's steps are set later, by floe_interp_plan_quantize. _steps leaves out the grids, too. */
-void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+void floe_interp_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
                          floe_interp_plan *plan);
-void floe_interp_plan_steps(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+void floe_interp_plan_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
                             floe_interp_plan *plan);
 /* Sets the step's coarse lattice and the grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
@@ -77,15 +78,15 @@ void floe_interp_coding_lay(floe_interp_coding *c);
 typedef struct floe_interp_needs {
     uint64_t coarse, lattice[2], records, step_records, nsteps;
 } floe_interp_needs;
-void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs);
+void floe_interp_needs_of(const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_needs *needs);
 
 /* Returns the last step whose fine lattice holds every 2^level-th point; nsteps stands for the anchors. shift: log2 of the distance
  * between such points in that lattice, for each axis. */
-uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK]);
+uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_LATTICE_RANK]);
 /* The points that each step from `last` on has to give: those of a box of the level, then those that the finer step needs. The anchors come
  * behind the steps. */
-void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_INTERP_RANK],
-                             const floe_interp_box *box, floe_interp_box wanted[FLOE_INTERP_STEPS + 1]);
+void floe_interp_plan_wanted(const floe_interp_plan *plan, uint32_t last, const uint32_t shift[FLOE_LATTICE_RANK],
+                             const floe_lattice_box *box, floe_lattice_box wanted[FLOE_INTERP_STEPS + 1]);
 
 /* Sets the quantizer's steps for an absolute bound. max_abs: the largest magnitude in the lattices. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,

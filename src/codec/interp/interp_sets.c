@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words)
+floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_LATTICE_RANK], uint64_t *words)
 {
     return (floe_interp_bits){
         .shape = shape, .words = words, .nrows = shape[0] * shape[1] * shape[2], .row = floe_ceil_div(shape[3], 64)};

@@ -9,19 +9,19 @@
 typedef struct floe_interp_bits {
     const uint64_t *shape;
     uint64_t *words, nrows, row; /* row: words of one */
-    const floe_interp_box *box;  /* NULL, or a decoder's: rows without a point of it are undefined */
+    const floe_lattice_box *box; /* NULL, or a decoder's: rows without a point of it are undefined */
 } floe_interp_bits;
 
-floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words);
+floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_LATTICE_RANK], uint64_t *words);
 static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { return b->nrows * b->row; }
-static inline uint64_t floe_interp_bits_room(const uint64_t shape[FLOE_INTERP_RANK])
+static inline uint64_t floe_interp_bits_room(const uint64_t shape[FLOE_LATTICE_RANK])
 {
     return shape[0] * shape[1] * shape[2] * floe_ceil_div(shape[3], 64);
 }
 uint64_t floe_interp_bits_count(const floe_interp_bits *b);
 
 /* The first point of row r. */
-static inline void floe_interp_bits_point(const floe_interp_bits *b, uint64_t r, uint64_t point[FLOE_INTERP_RANK])
+static inline void floe_interp_bits_point(const floe_interp_bits *b, uint64_t r, uint64_t point[FLOE_LATTICE_RANK])
 {
     point[0] = r / b->shape[2] / b->shape[1];
     point[1] = r / b->shape[2] % b->shape[1];
@@ -31,7 +31,7 @@ static inline void floe_interp_bits_point(const floe_interp_bits *b, uint64_t r,
 
 static inline bool floe_interp_bits_has_row(const floe_interp_bits *b, uint64_t r)
 {
-    uint64_t at[FLOE_INTERP_RANK];
+    uint64_t at[FLOE_LATTICE_RANK];
     bool has = true;
     if (b->box)
         floe_interp_bits_point(b, r, at);
@@ -42,7 +42,7 @@ static inline bool floe_interp_bits_has_row(const floe_interp_bits *b, uint64_t 
 
 /* Points of a set in order: the first from {.next = 0}. False behind the last. */
 typedef struct floe_interp_member {
-    uint64_t point[FLOE_INTERP_RANK], next, left; /* the next word; bits of this one that are left */
+    uint64_t point[FLOE_LATTICE_RANK], next, left; /* the next word; bits of this one that are left */
 } floe_interp_member;
 bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m);
 

@@ -25,7 +25,7 @@ static bool is_evenly(const encoder *e)
 }
 
 /* A cube, or what is as near to one as the shape has. */
-void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
+void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_LATTICE_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
     const uint64_t most = is_evenly(e)             ? BOX_CELLS_BEST
@@ -36,20 +36,20 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
         uint64_t cells = 1;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             cells *= floe_min64(shape[a], side);
         if (cells <= most)
             lo = side;
         else
             hi = side - 1;
     }
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         part[a] = floe_min64(shape[a], lo);
 }
 
-uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_INTERP_RANK])
+uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_LATTICE_RANK])
 {
-    const uint64_t cells = floe_interp_points(part);
+    const uint64_t cells = floe_lattice_points(part);
     return e->ncells < ONE_CELLS ? 1 : floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, BOXES), 1);
 }
 
@@ -57,7 +57,7 @@ uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_INTE
 
 bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= ONE_CELLS; }
 
-floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_LATTICE_RANK], uint64_t nboxes)
 {
     floe_look l = {.data = e->values.data,
                    .narrow = e->narrow,
@@ -79,7 +79,7 @@ floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_INTE
 }
 
 /* Without a look there is one box, in the middle. */
-void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes)
+void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_LATTICE_RANK], uint64_t nboxes)
 {
     const floe_look look = floe_interp_trial_look(e, part, nboxes);
     floe_look_boxes boxes = {.place = {FLOE_LOOK_EACH}, .share = 1};
@@ -96,7 +96,7 @@ void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_INTERP_RANK], 
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
 {
     const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e, trial->chunk.plan.shape);
-    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
+    e->entropy = floe_records_coder_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
     trial->nsharers = (uint32_t)floe_min64(nboxes, e->cpu->threads);
     trial->sharers = floe_arena_take(arena, trial->nsharers, sizeof *trial->sharers);
     trial->sharer_cpu = *e->cpu;
@@ -110,7 +110,7 @@ void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
             continue;
         sharer.entropy = e->entropy;
         sharer.entropy.cpu = sharer.cpu;
-        sharer.entropy.workers = floe_interp_worker(&e->entropy, i);
+        sharer.entropy.workers = floe_records_worker(&e->entropy, i);
         trial->sharers[i] = sharer;
     }
 }
@@ -118,9 +118,9 @@ void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
 static void add_counts(encoder *e)
 {
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
-        const floe_interp_records r = floe_interp_records_of(e, i);
+        const floe_records r = floe_interp_records_of(e, i);
         uint32_t *sum = e->counts + (uint64_t)e->chunk.plan.steps[i].level * FLOE_CONTEXT_COUNTS;
-        floe_interp_count_more(&e->entropy, &r, 1, sum);
+        floe_records_count_more(&e->entropy, &r, 1, sum);
     }
 }
 
@@ -193,13 +193,13 @@ void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, 
 void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, encoder *e, encoder *trial)
 {
     const floe_field box = floe_codec_box(boxes, 0);
-    const uint32_t turns = floe_interp_turns_of(boxes->rank, boxes->shape);
+    const uint32_t turns = floe_lattice_turns_of(boxes->rank, boxes->shape);
     floe_interp_encoder_begin(e, cpu, boxes->params, boxes->rank, boxes->extent, turns);
     floe_interp_encoder_begin(trial, cpu, boxes->params, boxes->rank, boxes->extent, turns);
     e->boxes = boxes;
     e->share = boxes->share;
     memcpy(e->box_at, boxes->at, sizeof e->box_at);
-    e->values = floe_interp_view_of(&box, turns);
+    e->values = floe_lattice_view_of(&box, turns);
     e->values.data = (void *)boxes->data;
     floe_interp_domain_set(e);
 }
@@ -213,7 +213,7 @@ size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxe
         floe_codec_real_boxes_of(cpu, boxes, &plan, &reals);
         boxes = &reals.boxes;
     }
-    const floe_cpu limited = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    const floe_cpu limited = floe_lattice_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
     floe_interp_estimate_begin(&limited, boxes, &e, &trial);
     floe_interp_trials_take(&e, &trial, &plan);
     return plan.used;
@@ -222,7 +222,7 @@ size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxe
 floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
                                  floe_error *err)
 {
-    const floe_cpu limited = floe_interp_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    const floe_cpu limited = floe_lattice_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
     encoder e, trial;
     floe_codec_real_boxes reals;
     if (floe_dtype_is_integer(boxes->params->dtype)) {

@@ -34,7 +34,7 @@ enum {
 };
 
 /* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
-static double inner_share(const floe_interp_step *s)
+static double inner_share(const floe_lattice_step *s)
 {
     uint64_t cells = UINT64_MAX;
     for (uint32_t k = 0; k < s->naxes; k++)
@@ -48,8 +48,8 @@ static void add_levels(tuner *t)
     t->nlevels = 0;
     memset(t->sums, 0, sizeof t->sums);
     for (uint32_t i = 0; i < p->nsteps; i++) {
-        const floe_interp_step *s = &p->steps[i].step;
-        const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_interp_codes(s);
+        const floe_lattice_step *s = &p->steps[i].step;
+        const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_lattice_codes(s);
         floe_interp_level_sums *sums = &t->sums[p->steps[i].level];
         sums->nrecords += t->nboxes * size[0] * size[1] * size[2];
         sums->ncodes += ncodes;
@@ -115,8 +115,8 @@ static const floe_context_tally *tally_of(tuner *t, const floe_interp_structure 
 static void plan_field(const tuner *t, const floe_interp_structure *s, floe_interp_plan *whole)
 {
     const floe_codec_boxes *boxes = t->e->boxes;
-    uint64_t shape[FLOE_INTERP_RANK];
-    if (!boxes || !floe_interp_shape_of(boxes->rank, boxes->shape, t->e->chunk.turns, shape))
+    uint64_t shape[FLOE_LATTICE_RANK];
+    if (!boxes || !floe_lattice_shape_of(boxes->rank, boxes->shape, t->e->chunk.turns, shape))
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
     floe_interp_plan_steps(shape, s, whole);
 }
@@ -126,8 +126,8 @@ static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
 {
     floe_interp_plan whole;
     plan_field(t, s, &whole);
-    return floe_interp_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
-           floe_interp_points(t->trial->chunk.plan.shape) / floe_interp_points(whole.shape);
+    return floe_lattice_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
+           floe_lattice_points(t->trial->chunk.plan.shape) / floe_lattice_points(whole.shape);
 }
 
 /* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: all but the field's own count as one of the
@@ -140,7 +140,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     const floe_interp_plan *p = &t->trial->chunk.plan;
     if (p->nsteps == 0)
         return 0;
-    const floe_interp_step top = p->steps[p->nsteps - 1].step; /* before the trial gets plans of other structures */
+    const floe_lattice_step top = p->steps[p->nsteps - 1].step; /* before the trial gets plans of other structures */
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
         const floe_context_tally *tally = &t->tally[l];
@@ -148,8 +148,8 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
         sum += t->bits[l];
     }
-    const uint64_t all = floe_interp_points(top.coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
-    return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(&top) * t->nboxes) * (all - raw) +
+    const uint64_t all = floe_lattice_points(top.coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
+    return sum + t->bits[t->nlevels - 1] / (floe_lattice_codes(&top) * t->nboxes) * (all - raw) +
            (uint64_t)((double)(raw * 8 * t->e->size << 12) / t->e->share);
 }
 
@@ -218,10 +218,10 @@ static void expect_predictors(tuner *t, const floe_interp_structure *best)
 /* That all axes begin with level 0 after all; or that this one begins later still. */
 static void expect_starts(tuner *t, const floe_interp_structure *best, uint32_t axis, uint8_t start)
 {
-    for (uint32_t a = axis; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = axis; a < FLOE_LATTICE_RANK; a++) {
         floe_interp_structure s = *best;
         s.start[a] = a == axis || start == 0 ? start + 1 : start;
-        if (t->e->chunk.plan.shape[a] > FLOE_INTERP_ENDS && s.start[a] <= FLOE_INTERP_NEVER)
+        if (t->e->chunk.plan.shape[a] > FLOE_LATTICE_ENDS && s.start[a] <= FLOE_INTERP_NEVER)
             expect(t, &s);
     }
     expect_predictors(t, best);
@@ -234,10 +234,10 @@ static bool tune_others(tuner *t, floe_interp_structure *best, uint64_t *bits)
     const uint64_t *n = t->e->chunk.plan.shape, before = *bits;
     uint64_t most = 0, sum = 0;
     uint32_t axis = 0, naxes = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         floe_interp_structure s = *best;
         s.start[a] = 1;
-        const uint64_t alone = n[a] > FLOE_INTERP_ENDS ? try_structure(t, &s) : 0;
+        const uint64_t alone = n[a] > FLOE_LATTICE_ENDS ? try_structure(t, &s) : 0;
         naxes += alone > 0;
         sum += alone;
         axis = alone > most ? a : axis;
@@ -246,8 +246,8 @@ static bool tune_others(tuner *t, floe_interp_structure *best, uint64_t *bits)
     bool better = naxes > 2 && sum - most <= (naxes - 1) * *bits;
     for (uint8_t start = 1; better && start <= FLOE_INTERP_NEVER; start++) {
         floe_interp_structure s = *best;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            s.start[a] = a != axis && n[a] > FLOE_INTERP_ENDS ? start : 0;
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+            s.start[a] = a != axis && n[a] > FLOE_LATTICE_ENDS ? start : 0;
         better = keep_worth(t, &s, best, bits, OTHERS_WORTH);
     }
     return *bits < before;
@@ -259,10 +259,10 @@ static uint32_t first_axis(tuner *t, const floe_interp_structure *best)
     const uint64_t *n = t->e->chunk.plan.shape;
     uint64_t least = UINT64_MAX;
     uint32_t first = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK && n[0] > FLOE_INTERP_ENDS; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK && n[0] > FLOE_LATTICE_ENDS; a++) {
         floe_interp_structure s = *best;
         s.start[a] = s.start[a] ? s.start[a] : 1;
-        const uint64_t bits = n[a] > FLOE_INTERP_ENDS ? try_structure(t, &s) : UINT64_MAX;
+        const uint64_t bits = n[a] > FLOE_LATTICE_ENDS ? try_structure(t, &s) : UINT64_MAX;
         first = bits < least ? a : first;
         least = floe_min64(bits, least);
     }
@@ -275,14 +275,14 @@ static void tune_each(tuner *t, floe_interp_structure *best, uint64_t *bits)
     const uint64_t *n = t->e->chunk.plan.shape;
     uint8_t late = 0;
     const uint32_t first = first_axis(t, best);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         late = best->start[a] ? best->start[a] : late;
-    for (uint32_t i = 0; i < FLOE_INTERP_RANK; i++) {
+    for (uint32_t i = 0; i < FLOE_LATTICE_RANK; i++) {
         const uint32_t a = i == 0 ? first : i <= first ? i - 1 : i;
         uint32_t others = 0;
-        for (uint32_t b = 0; b < FLOE_INTERP_RANK; b++)
-            others += b != a && n[b] > FLOE_INTERP_ENDS && best->start[b] == 0;
-        bool better = n[a] > FLOE_INTERP_ENDS && others > 0;
+        for (uint32_t b = 0; b < FLOE_LATTICE_RANK; b++)
+            others += b != a && n[b] > FLOE_LATTICE_ENDS && best->start[b] == 0;
+        bool better = n[a] > FLOE_LATTICE_ENDS && others > 0;
         for (uint8_t start = late ? late : 1; better && start <= (late ? late : FLOE_INTERP_NEVER); start++) {
             floe_interp_structure s = *best;
             s.start[a] = start;
@@ -317,7 +317,7 @@ static uint32_t trusted_levels(const tuner *t)
 {
     uint64_t side = 0;
     uint32_t n = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         side = floe_max64(side, t->trial->chunk.plan.shape[a]);
     while (n < t->nlevels && side >> (n + 1) >= TRUSTED_CELLS)
         n++;
@@ -395,7 +395,7 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
     s.planes = true;
     const uint64_t with = try_structure(t, &s);
     if (nplanes > 1 ? with < *bits + *bits / PLANES_WORTH /* a box has few planes: more is gained than it shows */
-                    : with + t->sums[0].nrecords * (FLOE_INTERP_STATE_BITS << 12) / FLOE_INTERP_PLANE_ROWS < *bits)
+                    : with + t->sums[0].nrecords * (FLOE_INTERP_STATE_BITS << 12) / FLOE_RECORDS_PLANE_ROWS < *bits)
         *best = s;
 }
 
@@ -419,7 +419,7 @@ static uint64_t tune_begin(tuner *t, floe_interp_structure *best)
     return try_levels(t, best);
 }
 
-enum { WAYS = 2 + FLOE_INTERP_RANK };
+enum { WAYS = 2 + FLOE_LATTICE_RANK };
 
 /* All levels, with axes that begin late as in best, or that never begin then, or with one axis alone that never begins. False where the
  * field has no such axis. */
@@ -427,10 +427,10 @@ static bool all_levels(const tuner *t, const floe_interp_structure *best, uint32
 {
     *s = way < 2 ? *best : t->first;
     s->levels = t->first.levels;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         if ((way == 1 && s->start[a]) || a + 2 == way)
             s->start[a] = FLOE_INTERP_NEVER;
-    return way < 2 || t->e->chunk.plan.shape[way - 2] > FLOE_INTERP_ENDS;
+    return way < 2 || t->e->chunk.plan.shape[way - 2] > FLOE_LATTICE_ENDS;
 }
 
 /* Levels that were cut while all axes began with level 0 may be worth having where axes begin later. */
@@ -439,8 +439,8 @@ static void tune_levels(tuner *t, floe_interp_structure *best, uint64_t *bits)
     const floe_interp_structure before = *best;
     floe_interp_structure s;
     uint32_t naxes = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        naxes += t->e->chunk.plan.shape[a] > FLOE_INTERP_ENDS;
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        naxes += t->e->chunk.plan.shape[a] > FLOE_LATTICE_ENDS;
     if (best->levels >= t->first.levels || naxes < 2)
         return;
     for (uint32_t way = 0; way < WAYS; way++)
@@ -527,7 +527,7 @@ static bool can_be_coded(const tuner *t)
         codes += (double)t->sums[l].ncodes;
         raw += (double)t->tally[l].raw;
     }
-    return t->e->max_abs * ulp < t->e->bound / 2 && t->e->bound >= 4 * floe_interp_least_step(t->e->narrow) &&
+    return t->e->max_abs * ulp < t->e->bound / 2 && t->e->bound >= 4 * floe_lattice_least_step(t->e->narrow) &&
            raw <= MOST_RAW * codes;
 }
 
@@ -560,13 +560,14 @@ static double price(tuner *t, const floe_interp_structure *s)
     plan_field(t, s, &field);
     try_structure(t, s);
     price_levels(t, each);
-    bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
+    bits =
+        8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_lattice_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (floe_interp_coding *c = field.steps; c < field.steps + field.nsteps; c++) {
         floe_interp_coding_lay(c);
         bits += 8 * (double)((c->level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) + 4 * c->grid.piece[2]) +
-                each[c->level] * t->e->share * (double)floe_interp_codes(&c->step);
+                each[c->level] * t->e->share * (double)floe_lattice_codes(&c->step);
     }
-    return bits / (double)floe_interp_points(field.shape);
+    return bits / (double)floe_lattice_points(field.shape);
 }
 
 /* INFINITY where its trial shows that it cannot be coded: by all boxes, as a few of them may be unlike the rest. */

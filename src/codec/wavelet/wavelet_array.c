@@ -12,9 +12,9 @@ bool floe_wavelet_encoder_shape(encoder *e, uint32_t rank, const uint64_t *exten
 {
     uint64_t *shape = e->chunk.plan.shape;
     e->chunk.turns = turns;
-    if (!floe_interp_shape_of(rank, extent, turns, shape))
+    if (!floe_lattice_shape_of(rank, extent, turns, shape))
         return false;
-    e->ncells = floe_interp_points(shape);
+    e->ncells = floe_lattice_points(shape);
     e->row = floe_wavelet_marks_row(shape);
     e->nmarks = floe_wavelet_marks_nbytes(shape);
     floe_wavelet_needs_of(shape, &e->needs);
@@ -71,7 +71,7 @@ typedef struct rows {
 static floe_wavelet_row row_of(const encoder *e, uint64_t row)
 {
     const uint64_t *n = e->chunk.plan.shape;
-    const int64_t first = floe_interp_view_number(&e->values, n, row * n[3]);
+    const int64_t first = floe_lattice_view_number(&e->values, n, row * n[3]);
     return (floe_wavelet_row){
         .field = (uint8_t *)e->values.data + first * (int64_t)e->size,
         .stride = e->values.stride[3],
@@ -157,7 +157,7 @@ void floe_wavelet_array_check(encoder *e)
 uint64_t floe_wavelet_cuts_most(const encoder *e, uint32_t i)
 {
     enum { POINTS = 512 /* of a step, for one */ };
-    const uint64_t points = floe_interp_points(e->chunk.plan.steps[i].step.fine);
+    const uint64_t points = floe_lattice_points(e->chunk.plan.steps[i].step.fine);
     return points / POINTS / floe_ceil_div(e->ncells, points);
 }
 
@@ -189,7 +189,7 @@ void floe_wavelet_array_forward(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
     const uint32_t nsteps = p->nsteps;
-    floe_interp_step packet;
+    floe_lattice_step packet;
     for (uint32_t k = 0; floe_wavelet_packet_step(p, k, &packet); k++)
         floe_wavelet_step_do(&e->bands, &packet);
     for (uint32_t i = 0; i < nsteps; i++) {
@@ -256,7 +256,7 @@ void floe_wavelet_array_back(encoder *e)
     floe_wavelet_anchors_decode(&e->bands, &e->chunk.anchors);
     for (uint32_t i = p->nsteps; i-- > 0;)
         floe_wavelet_step_undo(&e->bands, &p->steps[i].step, NULL);
-    floe_interp_step packet;
+    floe_lattice_step packet;
     for (uint32_t k = p->packet; k-- > 0;)
         if (floe_wavelet_packet_step(p, k, &packet))
             floe_wavelet_step_undo(&e->bands, &packet, NULL);
@@ -266,10 +266,10 @@ void floe_wavelet_array_back(encoder *e)
 
 void floe_wavelet_plan_make(encoder *e, const floe_wavelet_structure *s)
 {
-    const double most = e->narrow ? 0x1p126 : 0x1p1022, least = floe_interp_least_step(e->narrow);
+    const double most = e->narrow ? 0x1p126 : 0x1p1022, least = floe_lattice_least_step(e->narrow);
     double base = floe_wavelet_step_of(e->bound < most / 64 ? e->bound : most / 64, s->coarse);
     base = base > least ? base : least;
     floe_wavelet_plan_of(e->chunk.plan.shape, s, &e->chunk.plan);
-    e->chunk.plan.unit = floe_interp_quantizer_step(e->bound, e->max_abs, e->narrow);
+    e->chunk.plan.unit = floe_lattice_quantizer_step(e->bound, e->max_abs, e->narrow);
     e->chunk.plan.base = e->narrow ? (double)(float)base : base;
 }

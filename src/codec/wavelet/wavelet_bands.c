@@ -6,24 +6,24 @@
 /* ---- passes ------------------------------------------------------------------------------------------------------------ */
 
 /* Along an axis of n points, on the lines of a box. */
-static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, uint64_t n, uint32_t axis, const floe_interp_box *box)
+static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, uint64_t n, uint32_t axis, const floe_lattice_box *box)
 {
     floe_wavelet_pass p = {.shape = b->shape, .axis = axis, .bank = b->plan->bank};
-    uint64_t at[FLOE_INTERP_RANK];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    uint64_t at[FLOE_LATTICE_RANK];
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         at[a] = a == axis ? 0 : box->lo[a];
         p.n[a] = a == axis ? n : box->hi[a] - box->lo[a];
     }
-    p.data = b->array + floe_interp_index(p.shape, at) * b->size;
+    p.data = b->array + floe_lattice_index(p.shape, at) * b->size;
     p.one_sided = b->plan->one_sided >> axis & 1;
     return p;
 }
 
 /* Boxes within the shape have no more tasks, and those of short lines no more points than a cache. */
-uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_INTERP_RANK])
+uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_LATTICE_RANK])
 {
     uint64_t most = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         floe_wavelet_pass p = {.shape = shape, .axis = a};
         memcpy(p.n, shape, sizeof p.n);
         const uint64_t workers = floe_min64(cpu->threads, floe_wavelet_ntasks(&p)), reals = floe_wavelet_task_reals(&p);
@@ -53,28 +53,28 @@ static void run_pass(const floe_wavelet_bands *b, const floe_wavelet_pass *p)
     floe_cpu_parallel(&cpu, ntasks, lift_task, &l);
 }
 
-bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s)
+bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_lattice_step *s)
 {
-    *s = (floe_interp_step){.naxes = 1, .axis = {floe_interp_slowest(p->shape)}};
+    *s = (floe_lattice_step){.naxes = 1, .axis = {floe_lattice_slowest(p->shape)}};
     memcpy(s->coarse, p->shape, sizeof s->coarse);
     for (uint32_t i = 0; i <= k; i++) {
         memcpy(s->fine, s->coarse, sizeof s->fine);
-        floe_interp_coarsen(s);
+        floe_lattice_coarsen(s);
     }
     return k < p->packet && s->fine[s->axis[0]] > 1;
 }
 
-void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_interp_step *s)
+void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_lattice_step *s)
 {
-    const floe_interp_box all = floe_wavelet_whole(s->fine);
+    const floe_lattice_box all = floe_wavelet_whole(s->fine);
     for (uint32_t k = s->naxes; k-- > 0;) {
         const floe_wavelet_pass p = pass_of(b, s->fine[s->axis[k]], s->axis[k], &all);
         run_pass(b, &p);
     }
 }
 
-static floe_wavelet_pass undoing(const floe_wavelet_bands *b, const floe_interp_step *s, uint32_t k,
-                                 const floe_interp_box *box)
+static floe_wavelet_pass undoing(const floe_wavelet_bands *b, const floe_lattice_step *s, uint32_t k,
+                                 const floe_lattice_box *box)
 {
     const uint32_t a = s->axis[k];
     floe_wavelet_pass p = pass_of(b, s->fine[a], a, box);
@@ -84,8 +84,8 @@ static floe_wavelet_pass undoing(const floe_wavelet_bands *b, const floe_interp_
     return p;
 }
 
-void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted,
-                              floe_interp_box *means, floe_interp_box *cells)
+void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_lattice_step *s, const floe_lattice_box *wanted,
+                              floe_lattice_box *means, floe_lattice_box *cells)
 {
     *means = *cells = *wanted;
     for (uint32_t k = 0; k < s->naxes; k++) {
@@ -100,15 +100,15 @@ void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_ste
 }
 
 /* Axes that come later have means and details yet, which lie apart. */
-void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted)
+void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_lattice_step *s, const floe_lattice_box *wanted)
 {
-    const floe_interp_box all = floe_wavelet_whole(s->fine);
-    floe_interp_box means, cells;
+    const floe_lattice_box all = floe_wavelet_whole(s->fine);
+    floe_lattice_box means, cells;
     wanted = wanted ? wanted : &all;
     floe_wavelet_step_needed(b, s, wanted, &means, &cells);
     for (uint32_t k = 0; k < s->naxes; k++)
         for (uint32_t part = 0; part < 1u << (s->naxes - 1 - k); part++) {
-            floe_interp_box box = *wanted;
+            floe_lattice_box box = *wanted;
             for (uint32_t l = k + 1; l < s->naxes; l++) {
                 const uint32_t a = s->axis[l];
                 const bool odd = part >> (l - k - 1) & 1;
@@ -126,7 +126,7 @@ typedef struct coding {
     const floe_wavelet_bands *b;
     const floe_wavelet_coding *c;
     void *records;
-    floe_interp_box cells;
+    floe_lattice_box cells;
     floe_wavelet_means *means; /* encode */
     double *largest;           /* of each worker: then nothing but that */
 } coding;
@@ -134,11 +134,11 @@ typedef struct coding {
 /* Details of a class along row at[] of cells. False where there are none. */
 static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_wavelet_codes *codes)
 {
-    const floe_interp_step *s = &k->c->step;
+    const floe_lattice_step *s = &k->c->step;
     const uint64_t *shape = k->b->shape;
     uint64_t begin = 0, count = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint32_t place = floe_interp_place(s, a);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
+        const uint32_t place = floe_lattice_place(s, a);
         const bool odd = place < s->naxes && class >> place & 1;
         count = odd ? s->fine[a] - s->coarse[a] : s->coarse[a];
         if (a < 3 && at[a] >= count)
@@ -154,12 +154,12 @@ static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_
 
 static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
 {
-    return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_interp_slowest(p->shape)])] : 0;
+    return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_lattice_slowest(p->shape)])] : 0;
 }
 
 static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *means, double *largest)
 {
-    const floe_interp_step *s = &k->c->step;
+    const floe_lattice_step *s = &k->c->step;
     const uint64_t *m = s->coarse, *lo = k->cells.lo, *hi = k->cells.hi, n[] = {hi[1] - lo[1], hi[2] - lo[2]};
     const uint64_t at[] = {lo[0] + number / n[1] / n[0], lo[1] + number / n[1] % n[0], lo[2] + number % n[1]};
     const uint64_t row = (at[0] * m[1] + at[1]) * m[2] + at[2], x = lo[3] << s->naxes;
@@ -176,7 +176,7 @@ static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *mean
             *largest = most > *largest ? most : *largest;
             continue;
         }
-        codes.codes = (uint8_t *)k->records + (row * floe_interp_row_records(s) * 8 + x + class - 1) * s->width;
+        codes.codes = (uint8_t *)k->records + (row * floe_lattice_row_records(s) * 8 + x + class - 1) * s->width;
         if (k->means)
             k->b->ops->encode(&codes, means);
         else
@@ -213,7 +213,7 @@ static void run_codes(const coding *k)
     floe_cpu_parallel(k->b->cpu, floe_ceil_div(coding_rows(k), TASK_ROWS), codes_task, (void *)k);
 }
 
-void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_lattice_box *cells,
                            floe_wavelet_means *means)
 {
     const floe_wavelet_coding *c = &b->plan->steps[i];

@@ -15,27 +15,27 @@ typedef struct floe_wavelet_bands {
 } floe_wavelet_bands;
 
 /* The reals of scratch that the passes take. */
-uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_INTERP_RANK]);
+uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_LATTICE_RANK]);
 
 /* Turns a step's fine lattice to means, at its front, and details. */
-void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_interp_step *s);
+void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_lattice_step *s);
 /* Undoes a step at the points of a box (NULL: all). _needed finds the means, and the cells of details, that these points depend on. */
-void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted);
-void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted,
-                              floe_interp_box *means, floe_interp_box *cells);
+void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_lattice_step *s, const floe_lattice_box *wanted);
+void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_lattice_step *s, const floe_lattice_box *wanted,
+                              floe_lattice_box *means, floe_lattice_box *cells);
 /* Pass k of the packet, as a step. Returns false where there is none. */
-bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s);
+bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_lattice_step *s);
 
-static inline floe_interp_box floe_wavelet_whole(const uint64_t n[FLOE_INTERP_RANK])
+static inline floe_lattice_box floe_wavelet_whole(const uint64_t n[FLOE_LATTICE_RANK])
 {
-    return (floe_interp_box){.hi = {n[0], n[1], n[2], n[3]}};
+    return (floe_lattice_box){.hi = {n[0], n[1], n[2], n[3]}};
 }
 
 /* The largest magnitude of a code that the details of step i would get. */
 double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i);
 /* Details of the cells (NULL: all) of step i <-> records, which an encoder has set to 0. means: one for each worker; used by the
  * encoder alone. */
-void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_lattice_box *cells,
                            floe_wavelet_means *means);
 
 /* Anchors in C order. Each is a whole number of steps, stored as its excess over the least, in nbits bits, lowest bit of a byte first. */

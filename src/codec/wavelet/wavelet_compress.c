@@ -15,19 +15,19 @@ typedef floe_wavelet_encoder encoder;
 
 uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
-    uint64_t shape[FLOE_INTERP_RANK];
-    if (!floe_interp_shape_of(rank, extent, 0, shape))
+    uint64_t shape[FLOE_LATTICE_RANK];
+    if (!floe_lattice_shape_of(rank, extent, 0, shape))
         return 0;
-    return floe_wavelet_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
+    return floe_wavelet_raw_nbytes(floe_lattice_points(shape), floe_dtype_is_narrow(params->dtype));
 }
 
 /* That of the encoder, and of trials of a part. */
 static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
 {
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     floe_wavelet_trial_shape(e, true, part);
-    floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part, 0);
-    e->entropy = floe_interp_entropy_take(e->cpu, true, 0, arena);
+    floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_LATTICE_RANK, part, 0);
+    e->entropy = floe_records_coder_take(e->cpu, true, 0, arena);
     e->entropy.sparse = true;
     floe_wavelet_encoder_take(e, false, arena);
     floe_wavelet_encoder_take(trial, true, arena);
@@ -39,9 +39,9 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
 {
     encoder e, trial;
     floe_arena plan = floe_arena_plan();
-    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
+    const floe_cpu limited = floe_lattice_cpu(cpu, 1, rank, extent);
     const floe_codec_params reals = floe_codec_real_params(params);
-    if (!floe_wavelet_encoder_begin(&e, &limited, &reals, rank, extent, floe_interp_turns_of(rank, extent)))
+    if (!floe_wavelet_encoder_begin(&e, &limited, &reals, rank, extent, floe_lattice_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
     const size_t decoding = floe_wavelet_decode_workspace(cpu, reals.dtype, rank, extent),
@@ -58,13 +58,13 @@ static void make_tables(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
     const uint32_t n = (uint32_t)e->needs.nsteps;
-    floe_interp_sharing sharing = {
+    floe_records_sharing sharing = {
         .cpu = e->cpu, .tables = e->tables, .sum = e->counts + n * FLOE_CONTEXT_COUNTS, .ngrids = n, .root = n};
     for (uint32_t i = p->nsteps; i-- > 0;) {
-        const floe_interp_records r = floe_wavelet_records_of(e, i);
+        const floe_records r = floe_wavelet_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
         floe_wavelet_records_bits(&e->entropy, &r, own, &e->listed[i]);
-        p->steps[i].tables = !e->listed[i] && !floe_interp_tables_share(&sharing, r.spec, own, i);
+        p->steps[i].tables = !e->listed[i] && !floe_records_tables_share(&sharing, r.spec, own, i);
         e->tables_of[i] = sharing.root;
     }
 }
@@ -79,7 +79,7 @@ typedef struct checks {
 
 static void leave_check(checks *c, const uint8_t *base, floe_cursor *to)
 {
-    floe_interp_pad_write(to, base);
+    floe_lattice_pad_write(to, base);
     c->at[c->n++] = floe_write_space(to, FLOE_WAVELET_CHECK_NBYTES);
 }
 
@@ -95,23 +95,23 @@ static void make_checks(const checks *c, const uint8_t *base)
 }
 
 /* What group j has of step i. */
-static void write_run(const encoder *e, uint32_t i, uint32_t j, const uint8_t *base, floe_interp_sizes *sizes,
+static void write_run(const encoder *e, uint32_t i, uint32_t j, const uint8_t *base, floe_records_sizes *sizes,
                       floe_cursor *to)
 {
     const floe_wavelet_plan *p = &e->chunk.plan;
-    const floe_interp_records all = floe_wavelet_records_of(e, i);
+    const floe_records all = floe_wavelet_records_of(e, i);
     const floe_wavelet_records_way way = {e->listed[i], &e->tables[e->tables_of[i]], p->steps[i].tables, base};
     const floe_wavelet_run run = floe_wavelet_run_of(p, i, j);
-    const floe_interp_records r = {all.spec, &run.grid,
-                                   (uint8_t *)all.data + run.record * floe_context_record_nbytes(all.spec)};
+    const floe_records r = {all.spec, &run.grid,
+                            (uint8_t *)all.data + run.record * floe_context_record_nbytes(all.spec)};
     if (i == j)
         floe_wavelet_records_begin(&all, &way, sizes, to);
     if (!e->listed[i] && floe_context_nchunks(&run.grid) && !to->bad)
-        floe_interp_encode(&e->entropy, &r, way.tables, sizes, to);
+        floe_records_encode(&e->entropy, &r, way.tables, sizes, to);
 }
 
 /* Groups of steps. False: sizes of some step are too long, which are wide then. */
-static bool write_groups(const encoder *e, const uint8_t *base, floe_interp_sizes *sizes, checks *c, floe_cursor *to)
+static bool write_groups(const encoder *e, const uint8_t *base, floe_records_sizes *sizes, checks *c, floe_cursor *to)
 {
     const uint32_t n = e->chunk.plan.nsteps;
     bool good = true;
@@ -122,7 +122,7 @@ static bool write_groups(const encoder *e, const uint8_t *base, floe_interp_size
     }
     for (uint32_t i = 0; i < n; i++) {
         good = good && !sizes[i].too_long;
-        sizes[i] = (floe_interp_sizes){.wide = sizes[i].wide || sizes[i].too_long};
+        sizes[i] = (floe_records_sizes){.wide = sizes[i].wide || sizes[i].too_long};
     }
     return good;
 }
@@ -130,7 +130,7 @@ static bool write_groups(const encoder *e, const uint8_t *base, floe_interp_size
 static void write_steps(const encoder *e, const uint8_t *base, checks *c, floe_cursor *to)
 {
     const uint64_t nbytes = floe_wavelet_anchors_nbytes(&e->chunk);
-    floe_interp_sizes sizes[FLOE_WAVELET_STEPS] = {{.wide = false}};
+    floe_records_sizes sizes[FLOE_WAVELET_STEPS] = {{.wide = false}};
     uint8_t *anchors = floe_write_space(to, nbytes);
     if (anchors && nbytes)
         memcpy(anchors, e->chunk.anchors.bits, nbytes);
@@ -150,7 +150,7 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
     if (!floe_wavelet_marks_sort(e))
         return false;
     floe_wavelet_header_write(&e->chunk, e->narrow, &to);
-    if (e->chunk.kind == FLOE_INTERP_CODED)
+    if (e->chunk.kind == FLOE_LATTICE_CODED)
         write_steps(e, dst, &c, &to);
     floe_wavelet_marks_write(e, dst, &to);
     if (to.bad)
@@ -163,8 +163,8 @@ static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *
 
 static floe_status store(const floe_chunk_encode *c, floe_error *err)
 {
-    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW,
-                                    .turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape)};
+    const floe_wavelet_chunk raw = {.kind = FLOE_LATTICE_RAW,
+                                    .turns = floe_lattice_turns_of(c->chunk->rank, c->chunk->shape)};
     uint8_t header[FLOE_WAVELET_HEADER_NBYTES];
     floe_cursor to = floe_cursor_of(header, sizeof header);
     floe_wavelet_header_write(&raw, floe_dtype_is_narrow(c->params->dtype), &to);
@@ -174,11 +174,11 @@ static floe_status store(const floe_chunk_encode *c, floe_error *err)
 static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_chunk_encode *c, floe_error *err)
 {
     const floe_codec_params *params = c->params;
-    const uint32_t turns = floe_interp_turns_of(c->chunk->rank, c->chunk->shape);
-    *cpu = floe_interp_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
+    const uint32_t turns = floe_lattice_turns_of(c->chunk->rank, c->chunk->shape);
+    *cpu = floe_lattice_cpu(c->cpu, 1, c->chunk->rank, c->chunk->shape);
     FLOE_CHECK(err, floe_wavelet_encoder_begin(e, cpu, params, c->chunk->rank, c->chunk->shape, turns),
                FLOE_ERR_ARGUMENT, "a chunk of no cells, or of more than codec wavelet takes");
-    e->values = floe_interp_view_of(c->chunk, turns);
+    e->values = floe_lattice_view_of(c->chunk, turns);
     take_scratch(e, trial, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);
@@ -208,7 +208,7 @@ static bool code(encoder *e, encoder *trial)
 static void make_flat(encoder *e)
 {
     const uint64_t n = e->chunk.plan.shape[3];
-    e->chunk.kind = FLOE_INTERP_FLAT;
+    e->chunk.kind = FLOE_LATTICE_FLAT;
     e->has_kinds = true;
     e->chunk.base = floe_wavelet_pattern_at(e, 0);
     memset(e->found, 0, (e->cpu->threads + 1) * sizeof *e->found);

@@ -8,23 +8,23 @@
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
 #include "field/dtype_math.h"
-#include "stage/interp/interp.h"
+#include "stage/lattice/lattice.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct decoder {
     const floe_chunk_decode *call;
     const floe_wavelet_value_ops *ops;
-    floe_interp_entropy entropy;
+    floe_records_coder entropy;
     floe_wavelet_chunk chunk;
     floe_wavelet_bands bands;
-    floe_interp_output out;
+    floe_lattice_output out;
     bool narrow;
     size_t size;
     uint64_t ncells, row, nmarks;
     floe_wavelet_level level;
-    uint64_t array[FLOE_INTERP_RANK]; /* shape */
+    uint64_t array[FLOE_LATTICE_RANK]; /* shape */
     uint8_t *records;
-    floe_interp_box marks_of[FLOE_WAVELET_MARK_SETS];
+    floe_lattice_box marks_of[FLOE_WAVELET_MARK_SETS];
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
     floe_context_tables *tables;           /* of a step, then those of marks */
     floe_wavelet_places places;
@@ -36,9 +36,9 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
     *d = (decoder){.ops = floe_wavelet_value_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
     d->size = floe_dtype_size(dtype);
     d->chunk.turns = turns;
-    if (!floe_interp_shape_of(rank, extent, turns, d->chunk.plan.shape))
+    if (!floe_lattice_shape_of(rank, extent, turns, d->chunk.plan.shape))
         return false;
-    d->ncells = floe_interp_points(d->chunk.plan.shape);
+    d->ncells = floe_lattice_points(d->chunk.plan.shape);
     d->row = floe_wavelet_marks_row(d->chunk.plan.shape);
     d->nmarks = floe_wavelet_marks_nbytes(d->chunk.plan.shape);
     d->bands = (floe_wavelet_bands){.cpu = cpu, .ops = floe_wavelet_ops_of(dtype, cpu->isa), .size = d->size};
@@ -49,11 +49,11 @@ static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uin
 /* records: bytes of those of a step, or of marks. */
 static void take_scratch(decoder *d, uint64_t records, floe_arena *arena)
 {
-    d->entropy = floe_interp_entropy_take(d->bands.cpu, false, 0, arena);
+    d->entropy = floe_records_coder_take(d->bands.cpu, false, 0, arena);
     d->entropy.sparse = true;
     d->bands.plan = &d->chunk.plan;
     d->bands.shape = d->array;
-    d->bands.array = floe_arena_take_dense(arena, floe_interp_points(d->array), d->size);
+    d->bands.array = floe_arena_take_dense(arena, floe_lattice_points(d->array), d->size);
     d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->array), d->size);
     d->records = floe_arena_take_dense(arena, records, 1);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS && d->records; s++)
@@ -63,8 +63,8 @@ static void take_scratch(decoder *d, uint64_t records, floe_arena *arena)
 
 size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
-    const uint32_t turns[] = {0, floe_interp_turns_of(rank, extent)}; /* older chunks have none */
-    const floe_cpu limited = floe_interp_cpu(cpu, 1, rank, extent);
+    const uint32_t turns[] = {0, floe_lattice_turns_of(rank, extent)}; /* older chunks have none */
+    const floe_cpu limited = floe_lattice_cpu(cpu, 1, rank, extent);
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
@@ -85,9 +85,9 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
 static uint64_t set_level(decoder *d, uint32_t level)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
+    const bool coded = d->chunk.kind == FLOE_LATTICE_CODED;
     uint64_t records = 0;
-    floe_interp_step packet;
+    floe_lattice_step packet;
     d->level = floe_wavelet_level_of(p, level);
     for (uint32_t i = d->level.step; i < p->nsteps; i++)
         records = floe_max64(records, floe_wavelet_records_nbytes(&p->steps[i]));
@@ -100,7 +100,7 @@ static uint64_t set_level(decoder *d, uint32_t level)
         memcpy(d->array, p->steps[d->level.step - 1].step.coarse, sizeof d->array);
     if (d->level.kept && floe_wavelet_packet_step(p, d->level.kept - 1, &packet))
         d->array[packet.axis[0]] = packet.coarse[packet.axis[0]];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !coded; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK && !coded; a++)
         d->array[a] = 1;
     return records;
 }
@@ -111,10 +111,10 @@ size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c)
     uint32_t turns;
     floe_arena plan = floe_arena_plan();
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
-    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
-    if (!floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns) ||
+    const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
+    if (!floe_lattice_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns) ||
         !begin_decoder(&d, &cpu, floe_codec_real(c->dtype), c->rank, c->extent, turns) ||
-        floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_INTERP_RAW)
+        floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_LATTICE_RAW)
         return 0;
     take_scratch(&d, set_level(&d, c->level), &plan);
     return floe_codec_integers_decode_workspace(c->dtype, c->rank, c->extent, c->level, plan.overflow ? 0 : plan.used);
@@ -137,35 +137,35 @@ static void add_rows(rows *r, uint64_t lo, uint64_t hi)
 }
 
 /* What group j has of the records r of step i, of these boxes. */
-static bool decode_run(const decoder *d, uint32_t i, uint32_t j, const floe_interp_records *r,
-                       const floe_context_box *parts, uint32_t nparts)
+static bool decode_run(const decoder *d, uint32_t i, uint32_t j, const floe_records *r, const floe_context_box *parts,
+                       uint32_t nparts)
 {
     const floe_wavelet_run run = floe_wavelet_run_of(&d->chunk.plan, i, j);
-    floe_interp_stream stream = d->places.streams[i];
-    const floe_interp_records some = {r->spec, &run.grid,
-                                      (uint8_t *)r->data + run.record * floe_context_record_nbytes(r->spec)};
+    floe_records_stream stream = d->places.streams[i];
+    const floe_records some = {r->spec, &run.grid,
+                               (uint8_t *)r->data + run.record * floe_context_record_nbytes(r->spec)};
     bool good = true;
     if (!stream.sizes || run.chunk == run.end)
         return true;
     stream.sizes += run.chunk * (stream.wide ? 4 : 2);
     stream.src = (const uint8_t *)d->call->src + d->places.runs[i][run.kept];
-    stream.nbytes = floe_interp_sizes_add(stream.sizes, stream.wide, run.end - run.chunk);
+    stream.nbytes = floe_records_sizes_add(stream.sizes, stream.wide, run.end - run.chunk);
     for (uint32_t k = 0; k < nparts && good; k++) {
         const floe_context_box box = floe_wavelet_run_box(&run, &parts[k]);
-        good = floe_interp_decode(&d->entropy, &some, &stream, &box);
+        good = floe_records_decode(&d->entropy, &some, &stream, &box);
     }
     return good;
 }
 
 /* Step i, for a box of what is wanted of it in each of the ranges. */
-static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, const rows *ranges)
+static bool decode_step(decoder *d, uint32_t i, const floe_lattice_box *wanted, const rows *ranges)
 {
     const floe_wavelet_coding *c = &d->chunk.plan.steps[i];
-    const floe_interp_records r = {&c->spec, &c->grid, d->records};
-    const uint32_t axis = floe_interp_slowest(d->chunk.plan.shape);
+    const floe_records r = {&c->spec, &c->grid, d->records};
+    const uint32_t axis = floe_lattice_slowest(d->chunk.plan.shape);
     const uint64_t head = d->places.head[i];
     floe_reader from = floe_reader_of((const uint8_t *)d->call->src + head, (size_t)(d->call->nbytes - head));
-    floe_interp_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
+    floe_lattice_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
     floe_context_box parts[FLOE_WAVELET_PACKET + 1];
     for (uint32_t k = 0; k < ranges->count; k++) {
         box[k] = *wanted;
@@ -174,7 +174,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
             box[k].hi[axis] = ranges->hi[k];
         }
         floe_wavelet_step_needed(&d->bands, &c->step, &box[k], &means, &cells[k]);
-        parts[k] = floe_interp_cells_box(&c->grid, &c->step, &cells[k]);
+        parts[k] = floe_records_cells_box(&c->grid, &c->step, &cells[k]);
     }
     const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count, d->chunk.ans_begin};
     bool good = floe_wavelet_records_open(&d->entropy, &r, &records, &d->places.streams[i], &from);
@@ -220,13 +220,13 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const floe_wavelet_level *level = &d->level;
-    floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], packet[FLOE_WAVELET_PACKET + 1], cells;
-    floe_interp_box *last = &wanted[level->step];
-    floe_interp_step s;
+    floe_lattice_box wanted[FLOE_WAVELET_STEPS + 1], packet[FLOE_WAVELET_PACKET + 1], cells;
+    floe_lattice_box *last = &wanted[level->step];
+    floe_lattice_step s;
     rows ranges = {.count = 0};
     uint32_t k = level->kept;
     FLOE_TRY(open_parts(d, from, err));
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         last->lo[a] = d->out.box.lo[a] << level->shift[a];
         last->hi[a] = ((d->out.box.hi[a] - 1) << level->shift[a]) + 1;
     }
@@ -236,7 +236,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
         floe_wavelet_step_needed(&d->bands, &s, &packet[k], &packet[k + 1], &cells);
         add_rows(&ranges, s.coarse[a] + cells.lo[a], floe_min64(s.coarse[a] + cells.hi[a], s.fine[a]));
     }
-    add_rows(&ranges, packet[k].lo[floe_interp_slowest(p->shape)], packet[k].hi[floe_interp_slowest(p->shape)]);
+    add_rows(&ranges, packet[k].lo[floe_lattice_slowest(p->shape)], packet[k].hi[floe_lattice_slowest(p->shape)]);
     for (uint32_t i = level->step; i < p->nsteps; i++)
         floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
     *d->tables = (floe_context_tables){.ntables = {0}};
@@ -250,15 +250,15 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 
 /* Points whose marks the box needs: its own; of kinds that are differences those before, too; of kinds with literals, which are counted,
  * all. Behind the records r of kinds there is nothing else. */
-static floe_interp_box marks_box(const decoder *d, int set, const floe_interp_records *r, const floe_reader *from)
+static floe_lattice_box marks_box(const decoder *d, int set, const floe_records *r, const floe_reader *from)
 {
     const uint64_t *n = d->chunk.plan.shape, at = (uint64_t)(from->at - (const uint8_t *)d->call->src);
     const bool kinds = set == FLOE_WAVELET_VALUE_KINDS;
-    floe_interp_box box = floe_wavelet_whole(n);
+    floe_lattice_box box = floe_wavelet_whole(n);
     if (kinds && floe_wavelet_records_end(r, d->call->src, at, d->call->nbytes) + d->size <= d->call->nbytes)
         return box;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        box.lo[a] = kinds && d->chunk.differ && a == floe_interp_slowest(n) ? 0 : d->out.box.lo[a] << d->call->level;
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
+        box.lo[a] = kinds && d->chunk.differ && a == floe_lattice_slowest(n) ? 0 : d->out.box.lo[a] << d->call->level;
         box.hi[a] = ((d->out.box.hi[a] - 1) << d->call->level) + 1;
     }
     return box;
@@ -269,10 +269,10 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
 {
     const uint64_t *n = d->chunk.plan.shape;
     const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
-    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
+    const floe_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     if (!d->chunk.marked[set])
         return FLOE_OK;
-    const floe_interp_box *box = &d->marks_of[set];
+    const floe_lattice_box *box = &d->marks_of[set];
     d->marks_of[set] = marks_box(d, set, &r, from);
     const floe_context_box part = floe_wavelet_marks_box(&grid, n, box);
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1, d->chunk.ans_begin};
@@ -295,10 +295,10 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
     const uint64_t at[] = {lo[0] + i / below / planes, lo[1] + i / below % planes, lo[2] + i % below, lo[3]};
     const uint64_t row = (at[0] * p->shape[1] + at[1]) * p->shape[2] + at[2], n = hi[3] - lo[3];
     const uint32_t *shift = d->level.shift;
-    uint64_t point[FLOE_INTERP_RANK], from[FLOE_INTERP_RANK];
+    uint64_t point[FLOE_LATTICE_RANK], from[FLOE_LATTICE_RANK];
     floe_wavelet_row r = {.stride = d->out.view.stride[3], .x = lo[3], .n = shift[3] ? 1 : n, .log = d->chunk.log};
     (void)worker;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         point[a] = at[a] << d->call->level;
         from[a] = at[a] << shift[a];
     }
@@ -310,8 +310,8 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
     if (d->chunk.marked[FLOE_WAVELET_VALUE_KINDS])
         r.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS] + row * d->row;
     for (uint64_t x = 0; x < n; x += r.n) {
-        r.field = floe_interp_output_place(&d->out, point);
-        r.array = d->bands.array + floe_interp_index(d->array, from) * d->size;
+        r.field = floe_lattice_output_place(&d->out, point);
+        r.array = d->bands.array + floe_lattice_index(d->array, from) * d->size;
         d->ops->give(&r);
         point[3] += r.n << d->call->level;
         from[3] += r.n << shift[3];
@@ -330,7 +330,7 @@ static floe_status place_kind(const decoder *d, const uint64_t *point, int32_t k
                              : d->narrow                  ? floe_read32(from)
                                                           : floe_read64(from);
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its literals");
-    floe_interp_output_put(&d->out, point, pattern);
+    floe_lattice_output_put(&d->out, point, pattern);
     return FLOE_OK;
 }
 
@@ -338,10 +338,10 @@ static floe_status place_kind(const decoder *d, const uint64_t *point, int32_t k
 static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *err)
 {
     const uint64_t *n = d->chunk.plan.shape;
-    const floe_interp_box *b = &d->marks_of[FLOE_WAVELET_VALUE_KINDS];
+    const floe_lattice_box *b = &d->marks_of[FLOE_WAVELET_VALUE_KINDS];
     const uint64_t size[] = {b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2], 1};
     const int8_t none[FLOE_WAVELET_MARKS + 1] = {0};
-    uint64_t next[FLOE_INTERP_RANK] = {0};
+    uint64_t next[FLOE_LATTICE_RANK] = {0};
     do {
         uint64_t at[] = {b->lo[0] + next[0], b->lo[1] + next[1], b->lo[2] + next[2], 0};
         const int8_t *row = d->marks[FLOE_WAVELET_VALUE_KINDS] + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * d->row;
@@ -352,7 +352,7 @@ static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *
                  k++, at[3]++)
                 FLOE_TRY(place_kind(d, at, kinds[k], from, err));
         }
-    } while (floe_interp_next_point(size, next));
+    } while (floe_lattice_next_point(size, next));
     return FLOE_OK;
 }
 
@@ -360,7 +360,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 {
     const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi,
                    nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
+    const bool coded = d->chunk.kind == FLOE_LATTICE_CODED;
     if (coded)
         FLOE_TRY(decode_steps(d, from, err));
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
@@ -368,7 +368,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
     if (coded)
         floe_cpu_parallel(d->bands.cpu, nrows, give_task, d);
     else
-        floe_interp_output_fill(&d->out, d->chunk.plan.shape, NULL, d->chunk.base);
+        floe_lattice_output_fill(&d->out, d->chunk.plan.shape, NULL, d->chunk.base);
     return d->chunk.marked[FLOE_WAVELET_VALUE_KINDS] ? place_kinds(d, from, err) : FLOE_OK;
 }
 
@@ -377,23 +377,23 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
     decoder d;
     floe_wavelet_needs needs;
     uint32_t turns;
-    const floe_cpu cpu = floe_interp_cpu(c->cpu, 1, c->rank, c->extent);
+    const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
     if (floe_dtype_is_integer(c->dtype))
-        return floe_codec_integers_decode(c, floe_interp_is_raw(c->src, c->nbytes), floe_wavelet_decompress, err);
-    FLOE_CHECK(err, floe_interp_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
+        return floe_codec_integers_decode(c, floe_lattice_is_raw(c->src, c->nbytes), floe_wavelet_decompress, err);
+    FLOE_CHECK(err, floe_lattice_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
                FLOE_ERR_FORMAT, "wavelet chunk: its axes are in an order that no writer makes");
     FLOE_CHECK(err, begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns), FLOE_ERR_FORMAT,
                "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
-    d.out = floe_interp_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
+    d.out = floe_lattice_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     FLOE_CHECK(err, c->level || c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "wavelet chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
     FLOE_TRY(floe_wavelet_header_read(&d.chunk, d.narrow, &from, err));
-    if (d.chunk.kind == FLOE_INTERP_RAW) {
+    if (d.chunk.kind == FLOE_LATTICE_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_wavelet_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "wavelet chunk: it ends within its values");
-        floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);
+        floe_lattice_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
     floe_wavelet_needs_of(d.chunk.plan.shape, &needs);

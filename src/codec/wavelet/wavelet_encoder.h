@@ -8,7 +8,7 @@
 #include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
-#include "stage/interp/interp.h"
+#include "stage/lattice/lattice.h"
 #include "field/look.h"
 #include "stage/wavelet/wavelet_values.h"
 
@@ -16,7 +16,7 @@ typedef struct floe_wavelet_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
     const floe_wavelet_value_ops *ops;
-    floe_interp_entropy entropy;
+    floe_records_coder entropy;
     floe_wavelet_needs needs;
     floe_wavelet_chunk chunk;
     floe_wavelet_bands bands;
@@ -26,7 +26,7 @@ typedef struct floe_wavelet_encoder {
     bool uneven;    /* where the tuner looked last, some places take much fewer bits than others */
     bool even;      /* a small field that is not so: the tuner needs less of it, and fewer trials */
     double share;   /* about: bits of a mean value of the array over those of a mean value of the tuner's part */
-    floe_interp_view values;
+    floe_lattice_view values;
     bool narrow, squares, has_kinds;
     size_t size;                  /* of an element */
     uint64_t ncells, row, nmarks; /* row, nmarks: bytes of marks */
@@ -91,10 +91,10 @@ const floe_wavelet_found *floe_wavelet_found_gather(floe_wavelet_encoder *e);
 
 /* Sets where in e->records those of each step of the plan begin. */
 void floe_wavelet_records_place(floe_wavelet_encoder *e);
-static inline floe_interp_records floe_wavelet_records_of(const floe_wavelet_encoder *e, uint32_t i)
+static inline floe_records floe_wavelet_records_of(const floe_wavelet_encoder *e, uint32_t i)
 {
     const floe_wavelet_coding *c = &e->chunk.plan.steps[i];
-    return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
+    return (floe_records){&c->spec, &c->grid, e->records_of[i]};
 }
 
 /* The bit pattern of the value at a position. */
@@ -110,7 +110,7 @@ void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structur
 /* The tuner: chooses e->structure by trials of a part of the field. For some fields a small part is tried first. */
 void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
 bool floe_wavelet_has_small(const floe_wavelet_encoder *e);
-void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK]);
+void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, bool large, uint64_t part[FLOE_LATTICE_RANK]);
 typedef struct floe_wavelet_trial {
     floe_wavelet_structure structure;
     bool all; /* the trial makes corrections, too */
@@ -131,7 +131,7 @@ void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *tri
 floe_look floe_wavelet_trial_look(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial, const void *array,
                                   double center);
 void floe_wavelet_trial_place(floe_wavelet_encoder *e, const floe_look *look, const uint64_t *bits,
-                              uint64_t lo[FLOE_INTERP_RANK]);
+                              uint64_t lo[FLOE_LATTICE_RANK]);
 /* kept: the values of the part, contiguous. */
 void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, bool large, floe_wavelet_encoder *trial,
                               floe_codec_params *params, void *kept);

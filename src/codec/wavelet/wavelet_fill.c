@@ -23,22 +23,22 @@ static floe_status find_rough(const floe_wavelet_encoder *e, const floe_wavelet_
     const uint64_t *n = f->array.n;
     floe_look look = floe_wavelet_trial_look(e, e, f->array.values, 0);
     uint64_t bits = 0, most = 0;
-    double mean[FLOE_INTERP_RANK];
-    if (look.nprobes == 0 || floe_interp_slowest(n) + 2 >= FLOE_INTERP_RANK)
+    double mean[FLOE_LATTICE_RANK];
+    if (look.nprobes == 0 || floe_lattice_slowest(n) + 2 >= FLOE_LATTICE_RANK)
         return FLOE_OK;
     look.nprobes = PROBES;
     look.inverse = 0x1p15 / (e->max_abs - fabs(e->chunk.plan.center));
     FLOE_TRY(f->look(f->user, &look, &bits));
     look.inverse *= 0x1p900; /* so that all that is not 0, nor NaN, takes FLOE_LOOK_BITS */
     FLOE_TRY(f->look(f->user, &look, &most));
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         const double along = (double)floe_look_along(most, a) / FLOE_LOOK_BITS;
         const bool is_short = n[a] > 1 && !floe_look_reach(n[a]);
         mean[a] = is_short ? FLOE_LOOK_BITS : along > 0 ? (double)floe_look_along(bits, a) / along : 0;
     }
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         uint32_t smoother = 0;
-        for (uint32_t b = 0; b < FLOE_INTERP_RANK; b++)
+        for (uint32_t b = 0; b < FLOE_LATTICE_RANK; b++)
             smoother += n[b] > 1 && mean[b] + 1 <= mean[a];
         *rough |= (uint32_t)(smoother >= 2) << a;
     }
@@ -54,17 +54,17 @@ static floe_status fill_along(const floe_wavelet_filling *f, uint32_t rough, boo
     uint8_t *values = f->values;
     uint32_t n = 0;
     for (;; n++) {
-        const uint64_t count = floe_interp_points(levels[n].n);
+        const uint64_t count = floe_lattice_points(levels[n].n);
         *left = true;
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_MARK, &levels[n], left));
         levels[n + 1] = levels[n];
         levels[n + 1].values = values;
         levels[n + 1].holes += count;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             levels[n + 1].n[a] = floe_ceil_div(levels[n].n[a], 1 + floe_wavelet_fill_halved(&levels[n], a));
-        if (!*left || floe_interp_points(levels[n + 1].n) == count)
+        if (!*left || floe_lattice_points(levels[n + 1].n) == count)
             break;
-        values += floe_interp_points(levels[n + 1].n) * (f->array.narrow ? sizeof(float) : sizeof(double));
+        values += floe_lattice_points(levels[n + 1].n) * (f->array.narrow ? sizeof(float) : sizeof(double));
         FLOE_TRY(fill_do(f, FLOE_WAVELET_FILL_COARSEN, &levels[n], NULL));
     }
     if (!rough)
@@ -114,8 +114,8 @@ static void rows_task(void *arg, uint64_t i, uint32_t worker)
     const uint64_t *n = j->what == FLOE_WAVELET_FILL_COARSEN ? j->coarse.n : j->level.n, nrows = n[0] * n[1] * n[2];
     for (uint64_t r = i * ROWS; r < nrows && r < (i + 1) * ROWS; r++) {
         const uint64_t row = r * n[3];
-        uint64_t at[FLOE_INTERP_RANK];
-        floe_interp_point_of(n, row, at);
+        uint64_t at[FLOE_LATTICE_RANK];
+        floe_lattice_point_of(n, row, at);
         for (at[3] = next_point(j, row, 0, n[3]); at[3] < n[3]; at[3] = next_point(j, row, at[3] + 1, n[3]))
             floe_wavelet_fill_point(j, j->what, row + at[3], at);
         if (j->what == FLOE_WAVELET_FILL_MARK)

@@ -9,16 +9,16 @@ enum { SHORTEN_LEAST = 1 << 16 /* values of a chunk that keeps a GPU waiting */ 
 
 const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .planes = true};
 
-floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_LATTICE_RANK], uint32_t shorter)
 {
     return floe_wavelet_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8, shorter);
 }
 
-floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
-                                        const floe_interp_box *box)
+floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_LATTICE_RANK],
+                                        const floe_lattice_box *box)
 {
     const uint64_t columns[] = {box->lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS)};
-    return floe_interp_rows_box(g, shape, floe_wavelet_marks_row(shape) / 8, box, columns);
+    return floe_records_rows_box(g, shape, floe_wavelet_marks_row(shape) / 8, box, columns);
 }
 
 /* Few bytes are theirs, and whoever reads a coarse level has no others to wait for. */
@@ -27,7 +27,7 @@ static bool is_coarse(uint32_t step) { return step > 1; }
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
 {
     floe_wavelet_plan *p = &c->plan;
-    if (floe_interp_points(p->shape) < SHORTEN_LEAST)
+    if (floe_lattice_points(p->shape) < SHORTEN_LEAST)
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];
@@ -38,25 +38,25 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
         floe_wavelet_shorter_for(preset, ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8, false);
 }
 
-void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_box *box, int8_t *kinds)
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_LATTICE_RANK], const floe_lattice_box *box, int8_t *kinds)
 {
     const uint64_t apart = floe_wavelet_marks_apart(shape), row = floe_wavelet_marks_row(shape),
                    size[] = {box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2], 1};
-    uint64_t at[FLOE_INTERP_RANK] = {0};
+    uint64_t at[FLOE_LATTICE_RANK] = {0};
     do {
         const uint64_t r = ((box->lo[0] + at[0]) * shape[1] + box->lo[1] + at[1]) * shape[2] + box->lo[2] + at[2],
                        end = r * row + 8 * floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS);
         for (uint64_t i = r * row + 8 * (box->lo[3] / FLOE_WAVELET_MARKS); i < end && r * row >= apart; i++)
             kinds[i] = (int8_t)(kinds[i] + kinds[i - apart]);
-    } while (floe_interp_next_point(size, at));
+    } while (floe_lattice_next_point(size, at));
 }
 
 /* ---- write ------------------------------------------------------------------------------------------------------------- */
 
 static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
 {
-    const floe_interp_step *s = &c->step;
-    floe_interp_axes_write(s, to);
+    const floe_lattice_step *s = &c->step;
+    floe_lattice_axes_write(s, to);
     floe_write8(to, (uint8_t)(s->width | c->shorter << 2));
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         floe_write8(to, (uint8_t)c->exponent[class]);
@@ -67,9 +67,9 @@ static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
 static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
-    floe_interp_real_write(to, narrow, p->base);
-    floe_interp_real_write(to, narrow, p->center);
-    floe_interp_real_write(to, narrow, p->unit);
+    floe_lattice_real_write(to, narrow, p->base);
+    floe_lattice_real_write(to, narrow, p->center);
+    floe_lattice_real_write(to, narrow, p->unit);
     for (uint32_t b = 0; b <= p->packet; b++)
         floe_write8(to, (uint8_t)p->packet_exponent[b]);
     floe_write64(to, (uint64_t)c->anchors.least);
@@ -80,7 +80,7 @@ static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
-    const bool coded = c->kind == FLOE_INTERP_CODED;
+    const bool coded = c->kind == FLOE_LATTICE_CODED;
     const uint8_t head[FLOE_WAVELET_HEADER_NBYTES] = {
         FLOE_WAVELET_VERSION,
         (uint8_t)c->kind,
@@ -97,7 +97,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
     };
     for (uint32_t i = 0; i < sizeof head; i++)
         floe_write8(to, head[i]);
-    if (c->kind == FLOE_INTERP_FLAT)
+    if (c->kind == FLOE_LATTICE_FLAT)
         floe_write64(to, c->base);
     for (uint32_t s = 0; s < c->npalette; s++)
         floe_write64(to, c->palette[s]);
@@ -116,11 +116,11 @@ static bool read_shorter(uint32_t *shorter, uint32_t version, uint32_t stored)
 }
 
 /* A step of a lattice of extent n, which becomes that of the next one. */
-static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
+static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_LATTICE_RANK], floe_reader *from)
 {
-    floe_interp_step *s = &c->step;
+    floe_lattice_step *s = &c->step;
     *c = (floe_wavelet_coding){.shorter = 0};
-    const bool good = floe_interp_axes_read(s, n, from);
+    const bool good = floe_lattice_axes_read(s, n, from);
     const uint32_t how = floe_read8(from);
     s->width = how & 3;
     if (!read_shorter(&c->shorter, version, how >> 2) || !good || from->bad || s->width < 1 || s->width > 2)
@@ -138,11 +138,11 @@ static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_
 static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narrow, floe_reader *from, floe_error *err)
 {
     floe_wavelet_plan *p = &c->plan;
-    uint64_t n[FLOE_INTERP_RANK];
+    uint64_t n[FLOE_LATTICE_RANK];
     memcpy(n, p->shape, sizeof n);
-    p->base = floe_interp_real_read(from, narrow);
-    p->center = floe_interp_real_read(from, narrow);
-    p->unit = floe_interp_real_read(from, narrow);
+    p->base = floe_lattice_real_read(from, narrow);
+    p->center = floe_lattice_real_read(from, narrow);
+    p->unit = floe_lattice_real_read(from, narrow);
     for (uint32_t b = 0; b <= p->packet; b++)
         p->packet_exponent[b] = (int8_t)floe_read8(from);
     c->anchors.least = (int64_t)floe_read64(from);
@@ -151,7 +151,8 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
         FLOE_ERR_FORMAT, "wavelet chunk: its numbers cannot be");
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const bool good = read_step(&p->steps[i], version, n, from) && !from->bad;
-        FLOE_CHECK(err, good && !(p->packet && floe_interp_is_active(&p->steps[i].step, floe_interp_slowest(p->shape))),
+        FLOE_CHECK(err,
+                   good && !(p->packet && floe_lattice_is_active(&p->steps[i].step, floe_lattice_slowest(p->shape))),
                    FLOE_ERR_FORMAT, "wavelet chunk: step %u cannot be", i);
     }
     return FLOE_OK;
@@ -159,13 +160,13 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
 
 static bool is_known(const uint8_t *h, const uint64_t *shape)
 {
-    const bool coded = h[1] == FLOE_INTERP_CODED, packet = h[5] >> 4;
-    bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 && h[4] < FLOE_WAVELET_BANKS &&
+    const bool coded = h[1] == FLOE_LATTICE_CODED, packet = h[5] >> 4;
+    bool good = h[1] < FLOE_LATTICE_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 && h[4] < FLOE_WAVELET_BANKS &&
                 h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 && h[7] <= FLOE_WAVELET_PALETTE &&
                 h[8] <= FLOE_WAVELET_ANCHOR_BITS;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
-    good = good && (h[1] != FLOE_INTERP_RAW || (h[6] | h[7]) == 0);
-    good = good && (!(packet || h[6] >> 2) || floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1);
+    good = good && (h[1] != FLOE_LATTICE_RAW || (h[6] | h[7]) == 0);
+    good = good && (!(packet || h[6] >> 2) || floe_lattice_slowest(shape) < FLOE_LATTICE_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
 }
 
@@ -179,7 +180,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
                       read_shorter(&c->shorter[FLOE_WAVELET_VALUE_KINDS], h[0], kinds);
     FLOE_CHECK(err, rows && is_known(h, c->plan.shape) && h[FLOE_WAVELET_TURNS_AT] == c->turns, FLOE_ERR_FORMAT,
                "wavelet chunk: its header cannot be");
-    c->kind = (floe_interp_kind)h[FLOE_INTERP_KIND_AT];
+    c->kind = (floe_lattice_kind)h[FLOE_LATTICE_KIND_AT];
     c->plan.nsteps = h[2];
     c->log = h[3];
     c->checks = h[0] > FLOE_WAVELET_UNCHECKED;
@@ -193,21 +194,21 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];
-    c->base = c->kind == FLOE_INTERP_FLAT ? floe_read64(from) : 0;
+    c->base = c->kind == FLOE_LATTICE_FLAT ? floe_read64(from) : 0;
     for (uint32_t s = 0; s < c->npalette; s++)
         c->palette[s] = floe_read64(from);
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its header");
     c->plan.apart = h[0] > FLOE_WAVELET_TOGETHER;
-    return c->kind == FLOE_INTERP_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
+    return c->kind == FLOE_LATTICE_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
 }
 
 /* What group j has of step i, from byte `at` on; returns its end. */
 static uint64_t find_run(const floe_wavelet_chunk *c, uint32_t i, uint32_t j, const uint8_t *src, uint64_t at,
                          uint64_t have, floe_wavelet_places *p)
 {
-    const floe_interp_records r = {&c->plan.steps[i].spec, &c->plan.steps[i].grid, NULL};
+    const floe_records r = {&c->plan.steps[i].spec, &c->plan.steps[i].grid, NULL};
     const floe_wavelet_run run = floe_wavelet_run_of(&c->plan, i, j);
-    floe_interp_stream *s = &p->streams[i];
+    floe_records_stream *s = &p->streams[i];
     if (i == j) {
         p->head[i] = at;
         at = floe_wavelet_records_find(&r, src, at, have, s);
@@ -215,7 +216,7 @@ static uint64_t find_run(const floe_wavelet_chunk *c, uint32_t i, uint32_t j, co
     if (at > have || !s->sizes || run.chunk == run.end)
         return at;
     p->runs[i][run.kept] = at;
-    return at + floe_interp_sizes_add(s->sizes + run.chunk * (s->wide ? 4 : 2), s->wide, run.end - run.chunk);
+    return at + floe_records_sizes_add(s->sizes + run.chunk * (s->wide ? 4 : 2), s->wide, run.end - run.chunk);
 }
 
 uint64_t floe_wavelet_places_find(const floe_wavelet_chunk *c, uint32_t last, const uint8_t *src, uint64_t at,

@@ -6,7 +6,7 @@
 #include "base/try.h"
 #include "codec/wavelet/wavelet_bands.h"
 #include "codec/wavelet/wavelet_records.h"
-#include "stage/interp/interp_bytes.h"
+#include "stage/lattice/lattice_bytes.h"
 
 /* Sets of marks: what a decoder needs beside the array. */
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
@@ -27,8 +27,8 @@ enum {
 };
 
 typedef struct floe_wavelet_chunk {
-    floe_interp_kind kind;
-    uint32_t turns;               /* of the axes, as floe_interp_turns_of */
+    floe_lattice_kind kind;
+    uint32_t turns;               /* of the axes, as floe_lattice_turns_of */
     bool log, checks;             /* checks: the chunk has checks; always set by an encoder */
     uint32_t npalette, ans_begin; /* ans_begin: decoder: the state with which encoding of entropy chunks began */
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are stored as differences along the slowest axis */
@@ -40,44 +40,44 @@ typedef struct floe_wavelet_chunk {
 
 static inline uint64_t floe_wavelet_anchors_nbytes(const floe_wavelet_chunk *c)
 {
-    return floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&c->plan)) * c->anchors.nbits, 8);
+    return floe_ceil_div(floe_lattice_points(floe_wavelet_anchors(&c->plan)) * c->anchors.nbits, 8);
 }
 static inline uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
 {
-    return floe_interp_least_nbytes(FLOE_WAVELET_HEADER_NBYTES, rank, extent);
+    return floe_lattice_least_nbytes(FLOE_WAVELET_HEADER_NBYTES, rank, extent);
 }
 static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
 {
-    return floe_interp_values_nbytes(FLOE_WAVELET_HEADER_NBYTES, ncells, narrow);
+    return floe_lattice_values_nbytes(FLOE_WAVELET_HEADER_NBYTES, ncells, narrow);
 }
 
 /* The grid of a set of marks. A record has the marks of 7 values along the last axis. */
-floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter);
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_LATTICE_RANK], uint32_t shorter);
 /* The records that hold the marks of a box of points. */
-floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_INTERP_RANK],
-                                        const floe_interp_box *box);
+floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64_t shape[FLOE_LATTICE_RANK],
+                                        const floe_lattice_box *box);
 extern const floe_context_spec floe_wavelet_marks_spec;
-static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_INTERP_RANK])
+static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_LATTICE_RANK])
 {
     return 8 * floe_ceil_div(shape[3], 7);
 }
-static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_INTERP_RANK])
+static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_LATTICE_RANK])
 {
     const floe_context_grid g = floe_wavelet_marks_grid(shape, 0);
     return 8 * g.size[0] * g.size[1] * g.size[2];
 }
 
 /* Bytes of marks from a point to the next one along the slowest axis, which is not the last. */
-static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP_RANK])
+static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_LATTICE_RANK])
 {
     uint64_t rows = 1;
-    for (uint32_t a = floe_interp_slowest(shape) + 1; a < 3; a++)
+    for (uint32_t a = floe_lattice_slowest(shape) + 1; a < 3; a++)
         rows *= shape[a];
     return rows * floe_wavelet_marks_row(shape);
 }
 
 /* Makes kinds of their differences, in place, for the rows of a box that begins with the first point of the slowest axis. */
-void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_box *box, int8_t *kinds);
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_LATTICE_RANK], const floe_lattice_box *box, int8_t *kinds);
 
 /* Chooses how short the entropy chunks are, of each step by its ncodes, and of corrections. In preset best, and where there are few
  * values, they stay long. */
@@ -90,7 +90,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
 /* Where in a chunk its steps are, as far as they have been looked for. sizes of streams are NULL where a step is a list. */
 typedef struct floe_wavelet_places {
     uint64_t head[FLOE_WAVELET_STEPS], end[FLOE_WAVELET_STEPS]; /* of each step; of its group, behind the check */
-    floe_interp_stream streams[FLOE_WAVELET_STEPS];
+    floe_records_stream streams[FLOE_WAVELET_STEPS];
     uint64_t runs[FLOE_WAVELET_STEPS][FLOE_WAVELET_PACKET + 1]; /* of each step, by floe_wavelet_run.kept */
 } floe_wavelet_places;
 /* Looks for groups up to that of step `last`, from byte `at` on, behind the anchors and their check; the bytes are untrusted. Returns the end

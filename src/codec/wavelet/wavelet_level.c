@@ -12,8 +12,8 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wav
 {
     floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err,
-               floe_interp_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
-                   floe_interp_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
+               floe_lattice_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
+                   floe_lattice_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
@@ -35,7 +35,7 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
     const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)
         return few ? FLOE_OK : status; /* with more of it there may be a header */
-    at = k.kind == FLOE_INTERP_CODED ? anchors_end(&k, at) : c->nbytes;
+    at = k.kind == FLOE_LATTICE_CODED ? anchors_end(&k, at) : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);
     at = floe_wavelet_places_find(&k, level.step, c->src, at, have, &places);
     FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its parts");
@@ -55,10 +55,10 @@ static void add_structure(floe_text *to, const floe_wavelet_plan *p)
                                                           "Deslauriers-Dubuc (6,4)",
                                                           "Deslauriers-Dubuc (6,6)",
                                                           "Deslauriers-Dubuc (8,4)"};
-    const uint32_t slowest = floe_interp_slowest(p->shape);
+    const uint32_t slowest = floe_lattice_slowest(p->shape);
     const char *by = "; one-sided ends along axes";
     floe_text_add(to, "bank: %s", banks[p->bank]);
-    for (uint32_t a = slowest; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = slowest; a < FLOE_LATTICE_RANK; a++)
         if (p->one_sided >> a & 1) {
             floe_text_add(to, "%s %u", by, a - slowest);
             by = ",";
@@ -88,7 +88,7 @@ static void add_step(floe_text *to, const floe_wavelet_plan *p, uint32_t i)
         most = c->exponent[class] > most ? c->exponent[class] : most;
     }
     floe_text_add(to, "step %u: ", i);
-    floe_interp_step_words(&c->step, p->shape, to);
+    floe_lattice_step_words(&c->step, p->shape, to);
     floe_text_add(to, "; quantizers %g to %g; codes of %u bits, up to %u rows; ", floe_wavelet_step_of(p->base, least),
                   floe_wavelet_step_of(p->base, most), 8 * c->step.width,
                   FLOE_CONTEXT_ROWS >> (c->shorter & ~(uint32_t)FLOE_WAVELET_TALL));
@@ -97,11 +97,11 @@ static void add_step(floe_text *to, const floe_wavelet_plan *p, uint32_t i)
 /* Bytes of step i: those of its group from its head on, the check, too, and its entropy chunks of groups behind. */
 static uint64_t step_nbytes(const floe_wavelet_plan *p, uint32_t i, const floe_wavelet_places *places)
 {
-    const floe_interp_stream *s = &places->streams[i];
+    const floe_records_stream *s = &places->streams[i];
     const uint64_t first = floe_wavelet_run_of(p, i, i).end, nbytes = places->end[i] - places->head[i];
     if (!s->sizes)
         return nbytes;
-    return nbytes + floe_interp_sizes_add(s->sizes + first * (s->wide ? 4 : 2), s->wide, p->steps[i].nchunks - first);
+    return nbytes + floe_records_sizes_add(s->sizes + first * (s->wide ? 4 : 2), s->wide, p->steps[i].nchunks - first);
 }
 
 /* Bytes from *at to end have that name; then *at is there. */
@@ -119,9 +119,9 @@ floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, f
     floe_wavelet_places places;
     uint64_t at = 0, end = 0;
     FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
-    floe_interp_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
+    floe_lattice_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_part(to, "header", &at, end);
-    if (k.kind == FLOE_INTERP_CODED) {
+    if (k.kind == FLOE_LATTICE_CODED) {
         add_structure(to, &k.plan);
         add_part(to, "anchors", &at, floe_min64(anchors_end(&k, at), c->nbytes));
     }
@@ -133,7 +133,7 @@ floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, f
     }
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         const floe_context_grid grid = floe_wavelet_marks_grid(k.plan.shape, k.shorter[s]);
-        const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, NULL};
+        const floe_records r = {&floe_wavelet_marks_spec, &grid, NULL};
         if (!k.marked[s])
             continue;
         end = floe_wavelet_records_end(&r, src, at, c->nbytes);

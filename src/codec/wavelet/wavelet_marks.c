@@ -11,8 +11,8 @@ typedef floe_wavelet_encoder encoder;
 
 uint64_t floe_wavelet_pattern_at(const encoder *e, uint64_t position)
 {
-    const int64_t at = floe_interp_view_number(&e->values, e->chunk.plan.shape, position) * (int64_t)e->size;
-    return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
+    const int64_t at = floe_lattice_view_number(&e->values, e->chunk.plan.shape, position) * (int64_t)e->size;
+    return floe_lattice_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
 /* Calls visit for each literal. */
@@ -36,9 +36,9 @@ static void sort_literal(encoder *e, uint64_t position, int8_t *mark, void *nlit
 {
     floe_wavelet_chunk *c = &e->chunk;
     const uint64_t pattern = floe_wavelet_pattern_at(e, position);
-    const bool special = c->kind == FLOE_INTERP_FLAT ||
-                         floe_interp_is_special((uint32_t)e->size, pattern, e->params->has_fill, e->params->fill_bits);
-    const uint32_t s = floe_interp_palette_place(c->palette, c->npalette, pattern);
+    const bool special = c->kind == FLOE_LATTICE_FLAT ||
+                         floe_lattice_is_special((uint32_t)e->size, pattern, e->params->has_fill, e->params->fill_bits);
+    const uint32_t s = floe_lattice_palette_place(c->palette, c->npalette, pattern);
     if (s == c->npalette && special && s < FLOE_WAVELET_PALETTE)
         c->palette[c->npalette++] = pattern;
     if (s < c->npalette)
@@ -59,13 +59,13 @@ bool floe_wavelet_marks_sort(encoder *e)
 static void write_literal(encoder *e, uint64_t position, int8_t *mark, void *to)
 {
     (void)mark;
-    floe_interp_pattern_write(to, e->narrow, floe_wavelet_pattern_at(e, position));
+    floe_lattice_pattern_write(to, e->narrow, floe_wavelet_pattern_at(e, position));
 }
 
 uint64_t floe_wavelet_marks_bits(encoder *e, int set)
 {
     const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape, e->chunk.shorter[set]);
-    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
+    const floe_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     bool list;
     return floe_wavelet_records_bits(&e->entropy, &r, e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS, &list);
 }
@@ -80,7 +80,7 @@ static bool is_empty(const encoder *e, int set)
 static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
 {
     const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape, e->chunk.shorter[set]);
-    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
+    const floe_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     uint32_t *counts = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
     floe_wavelet_records_way way = {.tables = &e->tables[e->needs.nsteps], .own = true, .base = base};
     e->chunk.marked[set] = !is_empty(e, set);
@@ -103,7 +103,7 @@ static void differ_kinds(const encoder *e)
 
 static void restore_kinds(const encoder *e)
 {
-    const floe_interp_box whole = floe_wavelet_whole(e->chunk.plan.shape);
+    const floe_lattice_box whole = floe_wavelet_whole(e->chunk.plan.shape);
     floe_wavelet_kinds_restore(e->chunk.plan.shape, &whole, e->marks[FLOE_WAVELET_VALUE_KINDS]);
 }
 
@@ -111,7 +111,7 @@ static void restore_kinds(const encoder *e)
 static void choose_kinds(encoder *e)
 {
     e->chunk.differ = false;
-    if (floe_interp_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 || is_empty(e, FLOE_WAVELET_VALUE_KINDS))
+    if (floe_lattice_slowest(e->chunk.plan.shape) == FLOE_LATTICE_RANK - 1 || is_empty(e, FLOE_WAVELET_VALUE_KINDS))
         return;
     const uint64_t bits = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS);
     differ_kinds(e);

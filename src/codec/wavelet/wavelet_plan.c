@@ -48,7 +48,7 @@ double floe_wavelet_step_of(double base, int32_t exponent)
 
 uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at)
 {
-    uint64_t n = p->shape[floe_interp_slowest(p->shape)];
+    uint64_t n = p->shape[floe_lattice_slowest(p->shape)];
     for (uint32_t level = 0; level < p->packet; level++) {
         n = (n + 1) / 2;
         if (at >= n)
@@ -63,16 +63,16 @@ floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t 
 {
     const uint32_t most = FLOE_CONTEXT_ROWS >> shorter % FLOE_WAVELET_TALL;
     const bool tall = shorter & FLOE_WAVELET_TALL;
-    return floe_interp_grid_of(planes, rows, columns, most,
-                               tall ? (uint32_t)FLOE_INTERP_PLANE_ROWS : floe_context_even_rows(planes, rows, most));
+    return floe_records_grid_of(planes, rows, columns, most,
+                                tall ? (uint32_t)FLOE_RECORDS_PLANE_ROWS : floe_context_even_rows(planes, rows, most));
 }
 
 void floe_wavelet_coding_lay(floe_wavelet_coding *c)
 {
-    floe_interp_step *s = &c->step;
-    floe_interp_coarsen(s);
+    floe_lattice_step *s = &c->step;
+    floe_lattice_coarsen(s);
     c->spec = (floe_context_spec){.width = s->width, .window = 1, .planes = true};
-    c->grid = floe_wavelet_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->shorter);
+    c->grid = floe_wavelet_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_lattice_row_records(s), c->shorter);
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 
@@ -105,7 +105,7 @@ static int8_t exponent_of(const floe_wavelet_structure *s, int32_t norm)
 static int8_t band_exponent(const floe_wavelet_structure *s, uint32_t high, const uint32_t *depth)
 {
     int32_t norm = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         norm += floe_wavelet_norm(s->bank, high >> a & 1, depth[a]);
     return exponent_of(s, norm);
 }
@@ -130,10 +130,10 @@ static void add_step(floe_wavelet_plan *plan, const floe_wavelet_structure *s, c
 }
 
 /* A level of four axes is two steps: the finer one has the last three. */
-static void plan_make(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s, uint32_t left,
+static void plan_make(const uint64_t shape[FLOE_LATTICE_RANK], const floe_wavelet_structure *s, uint32_t left,
                       uint64_t ends, floe_wavelet_plan *plan)
 {
-    uint32_t axis[FLOE_INTERP_RANK], naxes, depth[FLOE_INTERP_RANK] = {0};
+    uint32_t axis[FLOE_LATTICE_RANK], naxes, depth[FLOE_LATTICE_RANK] = {0};
     memcpy(plan->shape, shape, sizeof plan->shape);
     plan->bank = s->bank;
     plan->one_sided = s->one_sided;
@@ -145,10 +145,10 @@ static void plan_make(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet
     do {
         const uint64_t *n = floe_wavelet_anchors(plan);
         naxes = 0;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            if (n[a] > ends && shape[a] > FLOE_INTERP_ENDS && !(left >> a & 1))
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+            if (n[a] > ends && shape[a] > FLOE_LATTICE_ENDS && !(left >> a & 1))
                 axis[naxes++] = a;
-        const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
+        const uint32_t first = naxes > FLOE_LATTICE_AXES ? naxes - FLOE_LATTICE_AXES : 0;
         if (naxes)
             add_step(plan, s, axis + first, naxes - first, depth);
         if (first)
@@ -157,20 +157,20 @@ static void plan_make(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet
     plan->anchor_exponent = band_exponent(s, 0, depth);
 }
 
-void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
+void floe_wavelet_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_wavelet_structure *s,
                           floe_wavelet_plan *plan)
 {
-    const uint32_t left = s->frozen | (s->packet ? 1u << floe_interp_slowest(shape) : 0);
-    plan_make(shape, s, left, floe_interp_ends(shape, left), plan);
+    const uint32_t left = s->frozen | (s->packet ? 1u << floe_lattice_slowest(shape) : 0);
+    plan_make(shape, s, left, floe_lattice_ends(shape, left), plan);
 }
 
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level)
 {
     floe_wavelet_level l = {.kept = level < plan->packet ? level : plan->packet};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         l.shift[a] = level;
-    l.shift[floe_interp_slowest(plan->shape)] -= l.kept;
-    while (l.step < plan->nsteps && floe_interp_level_take(&plan->steps[l.step].step, l.shift))
+    l.shift[floe_lattice_slowest(plan->shape)] -= l.kept;
+    while (l.step < plan->nsteps && floe_lattice_level_take(&plan->steps[l.step].step, l.shift))
         l.step++;
     return l;
 }
@@ -188,12 +188,12 @@ static uint32_t kept_by(const floe_wavelet_plan *p, uint32_t j)
 static uint64_t pieces_by(const floe_wavelet_plan *p, uint32_t i, uint32_t axis, uint32_t kept)
 {
     const floe_wavelet_coding *c = &p->steps[i];
-    const uint32_t slowest = floe_interp_slowest(p->shape);
-    floe_interp_box cells = {.hi = {c->step.coarse[0], c->step.coarse[1], c->step.coarse[2], c->step.coarse[3]}};
+    const uint32_t slowest = floe_lattice_slowest(p->shape);
+    floe_lattice_box cells = {.hi = {c->step.coarse[0], c->step.coarse[1], c->step.coarse[2], c->step.coarse[3]}};
     if (!p->apart || kept == 0)
         return c->grid.count[axis];
     cells.hi[slowest] = floe_ceil_div(cells.hi[slowest], (uint64_t)1 << kept);
-    return floe_ceil_div(floe_interp_cells_box(&c->grid, &c->step, &cells).hi[axis], c->grid.piece[axis]);
+    return floe_ceil_div(floe_records_cells_box(&c->grid, &c->step, &cells).hi[axis], c->grid.piece[axis]);
 }
 
 floe_wavelet_run floe_wavelet_run_of(const floe_wavelet_plan *p, uint32_t i, uint32_t j)
@@ -246,31 +246,31 @@ static void add_needs(floe_wavelet_plan *plan, floe_wavelet_needs *needs)
 }
 
 /* Some axis of a set is not transformed anyway. */
-static bool has_short(const uint64_t shape[FLOE_INTERP_RANK], uint32_t axes)
+static bool has_short(const uint64_t shape[FLOE_LATTICE_RANK], uint32_t axes)
 {
     bool found = false;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        found = found || (axes >> a & 1 && shape[a] <= FLOE_INTERP_ENDS);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        found = found || (axes >> a & 1 && shape[a] <= FLOE_LATTICE_ENDS);
     return found;
 }
 
 /* Some axes have no steps; the packet's has none but its own. Older writers thinned no axis to one point. */
-static void find_needs(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
+static void find_needs(const uint64_t shape[FLOE_LATTICE_RANK], floe_wavelet_needs *needs)
 {
     floe_wavelet_plan plan;
     memset(needs, 0, sizeof *needs);
-    for (uint32_t frozen = 0; frozen < (1u << FLOE_INTERP_RANK) - 1; frozen++) {
+    for (uint32_t frozen = 0; frozen < (1u << FLOE_LATTICE_RANK) - 1; frozen++) {
         const floe_wavelet_structure s = {.frozen = frozen};
         if (has_short(shape, frozen)) /* as without them */
             continue;
-        for (uint64_t ends = 1; ends <= FLOE_INTERP_ENDS; ends += FLOE_INTERP_ENDS - 1) {
+        for (uint64_t ends = 1; ends <= FLOE_LATTICE_ENDS; ends += FLOE_LATTICE_ENDS - 1) {
             plan_make(shape, &s, frozen, ends, &plan);
             add_needs(&plan, needs);
         }
     }
 }
 
-void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
+void floe_wavelet_needs_of(const uint64_t shape[FLOE_LATTICE_RANK], floe_wavelet_needs *needs)
 {
     static _Thread_local floe_known_needs known;
     static_assert(sizeof *needs <= sizeof known.of->needs, "there is room for them");

@@ -5,8 +5,8 @@
 #define FLOE_CODEC_WAVELET_WAVELET_PLAN_H
 
 #include "codec/codec.h"
-#include "stage/interp/interp.h"
-#include "stage/interp/interp_entropy.h"
+#include "stage/lattice/lattice.h"
+#include "stage/records/records.h"
 #include "stage/wavelet/wavelet.h"
 
 enum {
@@ -32,19 +32,19 @@ static inline bool floe_wavelet_is_same_transform(const floe_wavelet_structure *
 }
 
 typedef struct floe_wavelet_coding {
-    floe_interp_step step; /* its lattices and width of codes; step.coarse holds the means */
+    floe_lattice_step step; /* its lattices and width of codes; step.coarse holds the means */
     floe_context_spec spec;
     floe_context_grid grid;
     uint64_t nchunks;
     uint32_t shorter; /* log2 of FLOE_CONTEXT_ROWS over the rows of an entropy chunk; FLOE_WAVELET_TALL may be added */
     uint64_t ncodes;  /* encoder: codes that are not 0 */
     bool tables;      /* the step has its own tables; otherwise it uses those of the coarser step */
-    int8_t exponent[FLOE_INTERP_CLASSES];
+    int8_t exponent[FLOE_LATTICE_CLASSES];
     int8_t shift[FLOE_WAVELET_SHIFTS];
 } floe_wavelet_coding;
 
 typedef struct floe_wavelet_plan {
-    uint64_t shape[FLOE_INTERP_RANK]; /* without axes of one point, filled up with ones in front */
+    uint64_t shape[FLOE_LATTICE_RANK]; /* without axes of one point, filled up with ones in front */
     floe_wavelet_bank bank;
     uint32_t one_sided, packet, nsteps;
     bool apart; /* bands of a packet come with the levels that take them (floe_wavelet_run); an encoder's do */
@@ -62,7 +62,7 @@ static inline const uint64_t *floe_wavelet_anchors(const floe_wavelet_plan *p)
     return p->nsteps ? p->steps[p->nsteps - 1].step.coarse : p->shape;
 }
 
-void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
+void floe_wavelet_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_wavelet_structure *s,
                           floe_wavelet_plan *plan);
 /* A grid of records, cut into entropy chunks as `shorter` says. */
 floe_context_grid floe_wavelet_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t shorter);
@@ -80,7 +80,7 @@ int32_t floe_wavelet_norm(floe_wavelet_bank bank, bool high, uint32_t depth);
 /* Where level K of an array is. kept: passes of the packet that stay undone. step: the last one whose fine lattice holds the level's
  * points; nsteps stands for the anchors. shift: log2 of the distance between such points in that lattice. */
 typedef struct floe_wavelet_level {
-    uint32_t kept, step, shift[FLOE_INTERP_RANK];
+    uint32_t kept, step, shift[FLOE_LATTICE_RANK];
 } floe_wavelet_level;
 floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level);
 
@@ -111,7 +111,7 @@ floe_limits floe_wavelet_limits(const floe_limits *field, uint32_t level, bool l
 typedef struct floe_wavelet_needs {
     uint64_t records, step_records, nsteps, nchunks, nwindows;
 } floe_wavelet_needs;
-void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs);
+void floe_wavelet_needs_of(const uint64_t shape[FLOE_LATTICE_RANK], floe_wavelet_needs *needs);
 static inline uint64_t floe_wavelet_records_nbytes(const floe_wavelet_coding *c)
 {
     return c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);

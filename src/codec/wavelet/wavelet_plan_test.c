@@ -89,7 +89,7 @@ static void structures(void **unused)
     for (uint64_t k = 0; k < HOSTILE_COUNT(shapes); k++)
         for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
             for (uint32_t how = 0; how < 5 + 15; how++) { /* a packet, or any axes are frozen */
-                const uint32_t slowest = floe_interp_slowest(shapes[k]);
+                const uint32_t slowest = floe_lattice_slowest(shapes[k]);
                 floe_wavelet_structure s = {.bank = (floe_wavelet_bank)bank, .theta = 10 - how % 3, .coarse = 8};
                 s.one_sided = floe_wavelet_interpolates(s.bank) ? (3 * (uint32_t)bank + how) & 15 : 0;
                 s.frozen = how < 5 ? 0 : how - 5;
@@ -127,7 +127,7 @@ static void short_chunks(void **unused)
     const floe_wavelet_structure s = {.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = 8};
     uint8_t bytes[1024] = {0};
     (void)unused;
-    c.kind = FLOE_INTERP_CODED;
+    c.kind = FLOE_LATTICE_CODED;
     for (int best = 0; best < 2; best++) {
         const floe_preset preset = best ? FLOE_PRESET_BEST : FLOE_PRESET_BALANCED;
         const uint64_t times = best ? 8 : 1;
@@ -198,7 +198,7 @@ static void even_chunks(void **unused)
 /* Runs of a step follow one another, up to the last chunk; those of groups that a level takes have all that it needs of the step. */
 static void check_runs(const floe_wavelet_plan *p)
 {
-    const uint32_t slowest = floe_interp_slowest(p->shape);
+    const uint32_t slowest = floe_lattice_slowest(p->shape);
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const floe_wavelet_coding *c = &p->steps[i];
         uint64_t ends[FLOE_WAVELET_STEPS], end = 0, records = 0;
@@ -214,10 +214,10 @@ static void check_runs(const floe_wavelet_plan *p)
         assert_true(end == c->nchunks && records == floe_context_nrecords(&c->grid));
         for (uint32_t level = 0; level < 8; level++) {
             const floe_wavelet_level l = floe_wavelet_level_of(p, level);
-            floe_interp_box cells = floe_wavelet_whole(c->step.coarse);
+            floe_lattice_box cells = floe_wavelet_whole(c->step.coarse);
             if (p->packet)
                 cells.hi[slowest] = ((cells.hi[slowest] - 1) >> l.kept) + 1;
-            const floe_context_box box = floe_interp_cells_box(&c->grid, &c->step, &cells);
+            const floe_context_box box = floe_records_cells_box(&c->grid, &c->step, &cells);
             for (uint64_t k = l.step <= i ? ends[l.step] : c->nchunks; k < c->nchunks; k++)
                 assert_false(floe_context_is_wanted(&c->grid, k, &box));
         }
@@ -233,7 +233,7 @@ static void runs(void **unused)
     for (uint64_t k = 0; k < HOSTILE_COUNT(shapes); k++)
         for (uint32_t how = 0; how < 5 * 2 * 4; how++) {
             static floe_wavelet_plan p;
-            const floe_wavelet_structure s = {.packet = floe_interp_slowest(shapes[k]) < 3 ? how % 4 : 0};
+            const floe_wavelet_structure s = {.packet = floe_lattice_slowest(shapes[k]) < 3 ? how % 4 : 0};
             floe_wavelet_plan_of(shapes[k], &s, &p);
             p.apart = how / 4 % 2;
             for (uint32_t i = 0; i < p.nsteps; i++) {
@@ -257,9 +257,9 @@ typedef struct tuning {
 static void begin_box(void *user, bool large)
 {
     tuning *t = user;
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     floe_wavelet_trial_shape(&t->e, large, part);
-    t->ncells = floe_interp_points(part);
+    t->ncells = floe_lattice_points(part);
     t->nboxes++;
     t->e.uneven = t->uneven;
 }

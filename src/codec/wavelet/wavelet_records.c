@@ -3,14 +3,11 @@
 
 #include <string.h>
 
-#include "stage/interp/interp_bytes.h"
+#include "stage/lattice/lattice_bytes.h"
 
-static uint64_t ncodes(const floe_interp_records *r)
-{
-    return 8 * r->grid->size[0] * r->grid->size[1] * r->grid->size[2];
-}
+static uint64_t ncodes(const floe_records *r) { return 8 * r->grid->size[0] * r->grid->size[1] * r->grid->size[2]; }
 
-static int32_t code_at(const floe_interp_records *r, uint64_t i)
+static int32_t code_at(const floe_records *r, uint64_t i)
 {
     return r->spec->width == 1 ? ((const int8_t *)r->data)[i] : ((const int16_t *)r->data)[i];
 }
@@ -54,7 +51,7 @@ static void put_code(listing *l, uint64_t gap, int32_t code)
 }
 
 /* Calls put_code for all codes that are not 0; returns how many. l: NULL counts them alone, up to more than a list may have. */
-static uint64_t list_codes(const floe_interp_records *r, listing *l)
+static uint64_t list_codes(const floe_records *r, listing *l)
 {
     const uint64_t n = ncodes(r), each = 8 * r->spec->width;
     uint64_t count = 0, next = 0;
@@ -74,12 +71,12 @@ static uint64_t list_codes(const floe_interp_records *r, listing *l)
     return count;
 }
 
-static listing list_begin(const floe_interp_records *r, uint64_t count, floe_cursor *to)
+static listing list_begin(const floe_records *r, uint64_t count, floe_cursor *to)
 {
     return (listing){.to = to, .nlow = floe_wavelet_list_low(ncodes(r), count)};
 }
 
-static void write_list(const floe_interp_records *r, floe_cursor *to)
+static void write_list(const floe_records *r, floe_cursor *to)
 {
     const uint64_t count = list_codes(r, NULL);
     listing l = list_begin(r, count, to);
@@ -118,7 +115,7 @@ static uint64_t get_unary(bits *b, uint64_t most)
 }
 
 /* Returns how many codes are not there, or none: more than 0. r->data NULL: looks for the end alone. */
-static uint64_t read_list(const floe_interp_records *r, uint32_t *nlow, floe_reader *from)
+static uint64_t read_list(const floe_records *r, uint32_t *nlow, floe_reader *from)
 {
     const uint64_t n = ncodes(r), count = floe_read32(from), most = r->spec->width == 1 ? INT8_MAX : INT16_MAX;
     bits b = {.from = from};
@@ -140,7 +137,7 @@ static uint64_t read_list(const floe_interp_records *r, uint32_t *nlow, floe_rea
     return 0;
 }
 
-static uint64_t list_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+static uint64_t list_end(const floe_records *r, const uint8_t *base, uint64_t at, uint64_t have)
 {
     floe_reader from = floe_reader_of(base + at, (size_t)(have - at));
     uint32_t nlow;
@@ -152,7 +149,7 @@ static uint64_t list_end(const floe_interp_records *r, const uint8_t *base, uint
 }
 
 /* Records that a list does not name. */
-static void clear(const floe_interp_records *r, const floe_context_box *p)
+static void clear(const floe_records *r, const floe_context_box *p)
 {
     const uint64_t each = 8 * r->spec->width, *n = r->grid->size;
     for (uint64_t plane = p->lo[0]; plane < p->hi[0]; plane++)
@@ -163,17 +160,16 @@ static void clear(const floe_interp_records *r, const floe_context_box *p)
 
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
 
-uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
-                                   bool *list)
+uint64_t floe_wavelet_records_bits(const floe_records_coder *e, const floe_records *r, uint32_t *counts, bool *list)
 {
-    floe_interp_count(e, r, 1, counts);
+    floe_records_count(e, r, 1, counts);
     const uint64_t count = list_codes(r, NULL);
     listing l = list_begin(r, count, NULL);
     uint64_t used = 0;
     for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
         used += counts[i] != 0;
     const uint64_t coded = floe_wavelet_chunks_bits(floe_context_entropy(r->spec, counts),
-                                                    floe_context_raw_bits(counts), used, floe_interp_busy(e, r));
+                                                    floe_context_raw_bits(counts), used, floe_records_busy(e, r));
     *list = floe_wavelet_may_list(count, coded);
     if (*list) {
         list_codes(r, &l);
@@ -184,8 +180,8 @@ uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_inte
     return *list ? l.nbits + FLOE_WAVELET_LIST_HEAD_BITS : coded;
 }
 
-void floe_wavelet_records_begin(const floe_interp_records *r, const floe_wavelet_records_way *way,
-                                floe_interp_sizes *sizes, floe_cursor *to)
+void floe_wavelet_records_begin(const floe_records *r, const floe_wavelet_records_way *way, floe_records_sizes *sizes,
+                                floe_cursor *to)
 {
     if (way->list) {
         write_list(r, to);
@@ -194,31 +190,32 @@ void floe_wavelet_records_begin(const floe_interp_records *r, const floe_wavelet
     floe_write8(
         to, (uint8_t)((sizes->wide ? FLOE_WAVELET_RECORDS_WIDE : 0) | (way->own ? FLOE_WAVELET_RECORDS_TABLES : 0)));
     if (way->own)
-        floe_interp_tables_write(r->spec, way->tables, to);
+        floe_records_tables_write(r->spec, way->tables, to);
     sizes->at = floe_write_space(to, floe_context_nchunks(r->grid) * (sizes->wide ? 4 : 2));
-    floe_interp_pad_write(to, way->base);
+    floe_lattice_pad_write(to, way->base);
 }
 
-void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
-                                const floe_wavelet_records_way *way, floe_cursor *to)
+void floe_wavelet_records_write(const floe_records_coder *e, const floe_records *r, const floe_wavelet_records_way *way,
+                                floe_cursor *to)
 {
     const floe_cursor begin = *to;
-    floe_interp_sizes sizes = {.wide = false};
+    floe_records_sizes sizes = {.wide = false};
     do {
         *to = begin;
-        sizes = (floe_interp_sizes){.wide = sizes.too_long};
+        sizes = (floe_records_sizes){.wide = sizes.too_long};
         floe_wavelet_records_begin(r, way, &sizes, to);
         if (!way->list && !to->bad)
-            floe_interp_encode(e, r, way->tables, &sizes, to);
+            floe_records_encode(e, r, way->tables, &sizes, to);
     } while (sizes.too_long && !to->bad);
 }
 
-bool floe_wavelet_records_open(const floe_interp_entropy *e, const floe_interp_records *r,
-                               const floe_wavelet_records_wanted *wanted, floe_interp_stream *stream, floe_reader *from)
+bool floe_wavelet_records_open(const floe_records_coder *e, const floe_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_records_stream *stream,
+                               floe_reader *from)
 {
     const uint32_t flags = floe_read8(from);
     uint32_t nlow;
-    *stream = (floe_interp_stream){.wide = flags & FLOE_WAVELET_RECORDS_WIDE};
+    *stream = (floe_records_stream){.wide = flags & FLOE_WAVELET_RECORDS_WIDE};
     if (flags == FLOE_WAVELET_RECORDS_LIST) {
         for (uint32_t i = 0; i < wanted->nparts; i++)
             clear(r, &wanted->parts[i]);
@@ -226,29 +223,29 @@ bool floe_wavelet_records_open(const floe_interp_entropy *e, const floe_interp_r
     }
     if (from->bad || flags > (FLOE_WAVELET_RECORDS_WIDE | FLOE_WAVELET_RECORDS_TABLES))
         return false;
-    if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, wanted->tables))
+    if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_records_tables_read(r->spec, from, wanted->tables))
         return false;
     floe_context_decoder_of(r->spec, wanted->tables, wanted->ans_begin, e->decoder);
     stream->sizes = floe_read_bytes(from, floe_context_nchunks(r->grid) * (stream->wide ? 4 : 2));
-    return stream->sizes && floe_interp_pad_read(from, wanted->base);
+    return stream->sizes && floe_lattice_pad_read(from, wanted->base);
 }
 
-bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
+bool floe_wavelet_records_read(const floe_records_coder *e, const floe_records *r,
                                const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {
-    floe_interp_stream stream;
+    floe_records_stream stream;
     if (!floe_wavelet_records_open(e, r, wanted, &stream, from))
         return false;
-    bool good = !stream.sizes || floe_interp_stream_take(&stream, floe_context_nchunks(r->grid), from);
+    bool good = !stream.sizes || floe_records_stream_take(&stream, floe_context_nchunks(r->grid), from);
     for (uint32_t i = 0; good && stream.sizes && i < wanted->nparts; i++)
-        good = floe_interp_decode(e, r, &stream, &wanted->parts[i]);
+        good = floe_records_decode(e, r, &stream, &wanted->parts[i]);
     return good;
 }
 
-uint64_t floe_wavelet_records_find(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have,
-                                   floe_interp_stream *stream)
+uint64_t floe_wavelet_records_find(const floe_records *r, const uint8_t *base, uint64_t at, uint64_t have,
+                                   floe_records_stream *stream)
 {
-    *stream = (floe_interp_stream){.sizes = NULL};
+    *stream = (floe_records_stream){.sizes = NULL};
     if (at >= have)
         return at + 1;
     const uint32_t flags = base[at++];
@@ -265,9 +262,9 @@ uint64_t floe_wavelet_records_find(const floe_interp_records *r, const uint8_t *
     return (at + floe_context_nchunks(r->grid) * (stream->wide ? 4 : 2) + 3) & ~(uint64_t)3;
 }
 
-uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+uint64_t floe_wavelet_records_end(const floe_records *r, const uint8_t *base, uint64_t at, uint64_t have)
 {
-    floe_interp_stream s;
+    floe_records_stream s;
     at = floe_wavelet_records_find(r, base, at, have, &s);
-    return at + (s.sizes && at <= have ? floe_interp_sizes_add(s.sizes, s.wide, floe_context_nchunks(r->grid)) : 0);
+    return at + (s.sizes && at <= have ? floe_records_sizes_add(s.sizes, s.wide, floe_context_nchunks(r->grid)) : 0);
 }

@@ -66,14 +66,14 @@ bool floe_wavelet_has_small(const encoder *e)
 }
 
 /* The longest axis is halved, but for the slowest one, until the box is small enough. */
-void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK])
+void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_LATTICE_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e, large);
-    const uint32_t slowest = floe_interp_slowest(shape);
-    memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
-    while (floe_interp_points(part) > most) {
-        uint32_t longest = FLOE_INTERP_RANK - 1;
-        for (uint32_t a = FLOE_INTERP_RANK - 1; a-- > 0;)
+    const uint32_t slowest = floe_lattice_slowest(shape);
+    memcpy(part, shape, FLOE_LATTICE_RANK * sizeof *part);
+    while (floe_lattice_points(part) > most) {
+        uint32_t longest = FLOE_LATTICE_RANK - 1;
+        for (uint32_t a = FLOE_LATTICE_RANK - 1; a-- > 0;)
             if (part[a] > part[longest] && (a != slowest || part[a] > SHORT_AXIS))
                 longest = a;
         part[longest] = (part[longest] + 1) / 2;
@@ -124,7 +124,7 @@ static uint32_t find_rough(const floe_look *look, const uint64_t *bits)
         if (floe_look_reach(look->part[a])) {
             least = floe_min64(least, sum[a]);
             most = floe_max64(most, sum[a]);
-        } else if (look->part[a] > FLOE_INTERP_ENDS) {
+        } else if (look->part[a] > FLOE_LATTICE_ENDS) {
             rough |= 1u << a;
         }
     }
@@ -136,7 +136,7 @@ static uint32_t find_rough(const floe_look *look, const uint64_t *bits)
     return rough;
 }
 
-void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t *bits, uint64_t lo[FLOE_INTERP_RANK])
+void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t *bits, uint64_t lo[FLOE_LATTICE_RANK])
 {
     e->rough = look->nprobes ? find_rough(look, bits) : 0;
     const floe_look_boxes boxes = floe_look_choose(look, bits);
@@ -147,7 +147,7 @@ void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t 
         sum += floe_look_total(bits[i]);
     }
     e->uneven = 8 * n * least < 5 * sum;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         lo[a] = floe_look_lo(look, boxes.place[0], a);
     e->share = boxes.share;
 }
@@ -157,7 +157,7 @@ static void copy_box(encoder *e, encoder *trial)
     const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
     uint64_t bits[FLOE_LOOK_PLACES];
     const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
-    uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
+    uint64_t lo[FLOE_LATTICE_RANK], at[FLOE_LATTICE_RANK] = {0}, row = 0;
     floe_look_all(e->cpu, &look, bits);
     floe_wavelet_trial_place(e, &look, bits, lo);
     memset(trial->holes, 0, trial->nmarks);
@@ -173,7 +173,7 @@ uint64_t floe_wavelet_literals_bits(const encoder *e, uint64_t n) { return n * (
 
 uint64_t floe_wavelet_anchors_bits(const encoder *e)
 {
-    return floe_interp_points(floe_wavelet_anchors(&e->chunk.plan)) * e->chunk.anchors.nbits;
+    return floe_lattice_points(floe_wavelet_anchors(&e->chunk.plan)) * e->chunk.anchors.nbits;
 }
 
 /* Details and anchors of a structure: those of the last trial, if it had the same transform. */
@@ -207,7 +207,7 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
         return;
     t->codes = floe_wavelet_anchors_bits(e);
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
-        const floe_interp_records r = floe_wavelet_records_of(e, i);
+        const floe_records r = floe_wavelet_records_of(e, i);
         t->codes += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
     }
     if (!t->all)
@@ -254,20 +254,20 @@ static bool keep_better(tuner *t)
 static void add_slowest(tuner *t, uint32_t levels)
 {
     const uint64_t *shape = t->e->chunk.plan.shape;
-    const uint32_t slowest = floe_interp_slowest(shape);
+    const uint32_t slowest = floe_lattice_slowest(shape);
     floe_wavelet_structure s = t->best.structure;
     s.frozen = levels ? 0 : 1u << slowest;
     s.packet = levels;
-    if (slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0))
+    if (slowest < FLOE_LATTICE_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0))
         add(t, &s, true);
 }
 
 /* Rough axes are frozen: others than the slowest one alone, then all together. */
 static void add_rough(tuner *t)
 {
-    const uint32_t rough = t->e->rough, slowest = floe_interp_slowest(t->e->chunk.plan.shape);
+    const uint32_t rough = t->e->rough, slowest = floe_lattice_slowest(t->e->chunk.plan.shape);
     floe_wavelet_structure s = t->best.structure;
-    for (uint32_t a = slowest + 1; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = slowest + 1; a < FLOE_LATTICE_RANK; a++) {
         s.frozen = rough & 1u << a;
         if (s.frozen)
             add(t, &s, true);
@@ -350,7 +350,7 @@ static int32_t tune_coarse(tuner *t)
 static void add_ends(tuner *t)
 {
     static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         floe_wavelet_structure s = t->best.structure;
         s.one_sided ^= 1u << a;
         if (t->e->chunk.plan.shape[a] > 1 && !(s.frozen >> a & 1) && floe_wavelet_interpolates(s.bank))
@@ -463,12 +463,12 @@ static void tune_rest(tuner *t)
 
 static void take_box(tuner *t, bool large)
 {
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     t->trials->begin(t->trials->user, large);
     floe_wavelet_trial_shape(t->e, large, part);
-    t->ncells = floe_interp_points(part);
+    t->ncells = floe_lattice_points(part);
     t->cut = 0;
-    for (uint32_t a = floe_interp_slowest(part) + 1; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = floe_lattice_slowest(part) + 1; a < FLOE_LATTICE_RANK; a++)
         t->cut |= (uint32_t)(part[a] < t->e->chunk.plan.shape[a]) << a;
 }
 
@@ -508,9 +508,9 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 /* Its values are those of the array, so that errors are absolute. */
 void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe_codec_params *params, void *kept)
 {
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     floe_wavelet_trial_shape(e, large, part);
-    floe_wavelet_encoder_shape(trial, FLOE_INTERP_RANK, part, 0);
+    floe_wavelet_encoder_shape(trial, FLOE_LATTICE_RANK, part, 0);
     *params = *e->params;
     params->mode = FLOE_BOUND_ABS;
     params->bound = floe_codec_tuner_bound(e->params);
@@ -518,7 +518,7 @@ void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe
     trial->bound = params->bound;
     trial->max_abs = e->max_abs;
     trial->transformed = false;
-    trial->values = floe_interp_view_lattice(kept, trial->chunk.plan.shape);
+    trial->values = floe_lattice_view_lattice(kept, trial->chunk.plan.shape);
 }
 
 typedef struct trying {

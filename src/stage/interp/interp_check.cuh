@@ -38,14 +38,14 @@ struct found_here {
     unsigned long long squares;
 };
 
-FLOE_DEV floe_real value_at(const floe_interp_view &v, const uint64_t *point)
+FLOE_DEV floe_real value_at(const floe_lattice_view &v, const uint64_t *point)
 {
-    return ((const floe_real *)v.data)[floe_interp_view_at(&v, point)];
+    return ((const floe_real *)v.data)[floe_lattice_view_at(&v, point)];
 }
 
 FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x, uint64_t fill)
 {
-    return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)fill);
+    return c.log ? FLOE_R(floe_lattice_log)(x, (floe_uint)fill) : FLOE_R(floe_lattice_clean)(x, (floe_uint)fill);
 }
 FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x) { return take_in(c, x, c.fill); }
 
@@ -56,7 +56,7 @@ FLOE_DEV_COLD void keep_apart(const floe_interp_dev_check &c, uint64_t at, uint6
 {
     const uint64_t *n = c.shape, row = floe_ceil_div(n[3], 64) * 64, line = at / row, x = at % row,
                    point[] = {line / n[2] / n[1], line / n[2] % n[1], line % n[2], x};
-    const floe_uint pattern = ((const floe_uint *)c.values.data)[floe_interp_view_at(&c.values, point)];
+    const floe_uint pattern = ((const floe_uint *)c.values.data)[floe_lattice_view_at(&c.values, point)];
     c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
 }
 
@@ -97,7 +97,7 @@ FLOE_DEV_COLD bool check_relative(const floe_interp_dev_check &c, const uint64_t
                                   found_here &found)
 {
     const floe_real x = value_at(c.values, point);
-    const double size = x < 0 ? -(double)x : (double)x, d = size - (double)FLOE_R(floe_interp_exp)(r);
+    const double size = x < 0 ? -(double)x : (double)x, d = size - (double)FLOE_R(floe_lattice_exp)(r);
     const double error = d < 0 ? -d : d;
     if (f != f || !(error <= c.tolerance * size))
         return false;
@@ -115,8 +115,8 @@ FLOE_DEV void check_value(const floe_interp_dev_check &c, const uint64_t *point,
 {
     bool good;
     if (c.log) {
-        uint64_t at[FLOE_INTERP_RANK];
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        uint64_t at[FLOE_LATTICE_RANK];
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             at[a] = point[a] * unit[a];
         good = check_relative(c, at, f, r, found);
     } else {

@@ -34,7 +34,7 @@ struct axis_of_cells {
 struct level {
     floe_interp_dev_job job;
     floe_interp_dev_check check;
-    axis_of_cells a[FLOE_INTERP_RANK];
+    axis_of_cells a[FLOE_LATTICE_RANK];
     uint32_t nblocks, ntiles, nstrips;
     uint32_t lane_place; /* of the lane axis among those of the step; the march axis comes before the row axis */
     floe_real step, inverse, limit, tolerance, no_code; /* no_code: what 0 is when it is loaded */
@@ -67,7 +67,7 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
     const int32_t lane = (int32_t)floe_lane() - (X ? BEFORE : 0),
                   row = Y ? (int32_t)(threadIdx.x / FLOE_WARP) - BEFORE : 0, nrows = (int32_t)(blockDim.x / FLOE_WARP);
     const int32_t nlanes = X ? FLOE_WARP - HALO : FLOE_WARP;
-    int32_t first[FLOE_INTERP_RANK];
+    int32_t first[FLOE_LATTICE_RANK];
 #pragma unroll
     for (int a = LANE; a >= 0; a--) {
         first[a] = l.a[a].first + (int32_t)(tile % (uint32_t)l.a[a].count) * l.a[a].size;
@@ -108,13 +108,13 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
 FLOE_DEV_COLD points log_of(points p, uint64_t fill)
 {
     for (int i = 0; i < 4; i++)
-        p.v[i >> 1][i & 1] = FLOE_R(floe_interp_log)(p.v[i >> 1][i & 1], (floe_uint)fill);
+        p.v[i >> 1][i & 1] = FLOE_R(floe_lattice_log)(p.v[i >> 1][i & 1], (floe_uint)fill);
     return p;
 }
 FLOE_DEV_COLD points exp_of(points p)
 {
     for (int i = 0; i < 4; i++)
-        p.v[i >> 1][i & 1] = FLOE_R(floe_interp_exp)(p.v[i >> 1][i & 1]);
+        p.v[i >> 1][i & 1] = FLOE_R(floe_lattice_exp)(p.v[i >> 1][i & 1]);
     return p;
 }
 
@@ -127,7 +127,7 @@ template <bool RARE> FLOE_DEV points take_in_all(const level &l, const points &p
     points q;
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        q.v[i >> 1][i & 1] = FLOE_R(floe_interp_clean)(p.v[i >> 1][i & 1], (floe_uint)l.check.fill);
+        q.v[i >> 1][i & 1] = FLOE_R(floe_lattice_clean)(p.v[i >> 1][i & 1], (floe_uint)l.check.fill);
     return q;
 }
 
@@ -175,7 +175,7 @@ FLOE_DEV void store_points(const level &l, uint32_t wanted, floe_real *to, int32
 
 /* Of a cell, by the numbers of their points. */
 struct codes {
-    uint32_t v[FLOE_INTERP_CLASSES];
+    uint32_t v[FLOE_LATTICE_CLASSES];
 };
 /* Two codes in a word; those that wait for others of their cell. */
 struct waiting {

@@ -11,24 +11,24 @@ typedef FLOE_R(floe_interp_weights) weights;
 /* A tile: cells lo .. lo + n of which `own` are its own. Class c begins at base + c * volume. */
 typedef struct tile {
     const floe_interp_job *job;
-    const floe_interp_step *step;
-    const floe_interp_box *own;
-    uint64_t lo[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK], volume;
+    const floe_lattice_step *step;
+    const floe_lattice_box *own;
+    uint64_t lo[FLOE_LATTICE_RANK], n[FLOE_LATTICE_RANK], stride[FLOE_LATTICE_RANK], volume;
     floe_real *base;
 } tile;
 
 /* A row of cells of one class: where it is, and which of its cells there are to do. */
 typedef struct row {
-    uint64_t at[FLOE_INTERP_RANK]; /* of its first cell */
+    uint64_t at[FLOE_LATTICE_RANK]; /* of its first cell */
     uint32_t class, n;
     bool own; /* all but halo along the row */
 } row;
 
-static tile tile_of(const floe_interp_job *job, const floe_interp_box *own, void *scratch)
+static tile tile_of(const floe_interp_job *job, const floe_lattice_box *own, void *scratch)
 {
     tile t = {.job = job, .step = job->step, .own = own, .base = scratch};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const bool active = floe_interp_is_active(t.step, a);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
+        const bool active = floe_lattice_is_active(t.step, a);
         t.lo[a] = own->lo[a] - (active && own->lo[a] > 0);
         t.n[a] = floe_min64(own->hi[a] + (active ? 2 : 0), t.step->coarse[a]) - t.lo[a];
     }
@@ -43,7 +43,7 @@ static tile tile_of(const floe_interp_job *job, const floe_interp_box *own, void
 static floe_real *class_row(const tile *t, uint32_t class, const uint64_t *at)
 {
     uint64_t i = class * t->volume;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         i += (at[a] - t->lo[a]) * t->stride[a];
     return t->base + i;
 }
@@ -52,7 +52,7 @@ static void load_coarse(const tile *t)
 {
     const floe_real *coarse = t->job->coarse;
     const uint64_t *m = t->step->coarse;
-    uint64_t at[FLOE_INTERP_RANK] = {0, 0, 0, t->lo[3]};
+    uint64_t at[FLOE_LATTICE_RANK] = {0, 0, 0, t->lo[3]};
     for (at[0] = t->lo[0]; at[0] < t->lo[0] + t->n[0]; at[0]++)
         for (at[1] = t->lo[1]; at[1] < t->lo[1] + t->n[1]; at[1]++)
             for (at[2] = t->lo[2]; at[2] < t->lo[2] + t->n[2]; at[2]++)
@@ -81,15 +81,15 @@ static void take_in(const floe_interp_job *job, floe_real *f, uint32_t n)
     const floe_uint fill = (floe_uint)job->fill;
     if (job->log)
         for (uint32_t i = 0; i < n; i++)
-            f[i] = FLOE_R(floe_interp_log)(f[i], fill);
+            f[i] = FLOE_R(floe_lattice_log)(f[i], fill);
     else
         for (uint32_t i = 0; i < n; i++)
-            f[i] = FLOE_R(floe_interp_clean)(f[i], fill);
+            f[i] = FLOE_R(floe_lattice_clean)(f[i], fill);
 }
 
-static const floe_real *view_at(const floe_interp_view *v, const uint64_t *point)
+static const floe_real *view_at(const floe_lattice_view *v, const uint64_t *point)
 {
-    return (const floe_real *)v->data + floe_interp_view_at(v, point);
+    return (const floe_real *)v->data + floe_lattice_view_at(v, point);
 }
 
 static void load_original(const floe_interp_job *job, const uint64_t *point, uint64_t apart, uint32_t n, floe_real *f)
@@ -112,7 +112,7 @@ FLOE_INLINE void predict_run(weights w, const floe_real *before, const floe_real
 /* Cells first .. first + n of axis, all with the weights of cell g. A neighbour without weight is read as the point itself. */
 static void predict_alike(const tile *t, uint32_t axis, uint64_t g, const floe_real *s, uint32_t n, floe_real *p)
 {
-    const weights w = FLOE_R(floe_interp_weights_at)(t->step->predictor, g, t->step->coarse[axis]);
+    const weights w = FLOE_R(floe_interp_weights_at)(t->job->rule->predictor, g, t->step->coarse[axis]);
     const uint64_t stride = t->stride[axis];
     predict_run(w, w.before != 0 ? s - stride : s, s, w.after != 0 ? s + stride : s, w.beyond != 0 ? s + 2 * stride : s,
                 n, p);
@@ -141,7 +141,7 @@ static void predict(const tile *t, const row *r, floe_real *p)
     const uint32_t top = floe_top_bit(r->class);
     floe_real other[ROW];
     predict_row(t, r, top, p);
-    if (!t->step->mean || r->class == 1u << top)
+    if (!t->job->rule->mean || r->class == 1u << top)
         return;
     uint32_t count = 1;
     for (uint32_t place = 0; place < top; place++) {
@@ -162,9 +162,9 @@ static void predict(const tile *t, const row *r, floe_real *p)
 /* Cells of a class along an axis: its own; and those around where a later prediction needs them. */
 static void class_range(const tile *t, uint32_t class, uint32_t axis, uint64_t *lo, uint64_t *hi)
 {
-    const uint32_t place = floe_interp_place(t->step, axis), top = floe_top_bit(class);
+    const uint32_t place = floe_lattice_place(t->step, axis), top = floe_top_bit(class);
     const bool active = place < t->step->naxes, odd = active && class >> place & 1;
-    const bool around = active && !odd && (t->step->mean || place > top);
+    const bool around = active && !odd && (t->job->rule->mean || place > top);
     *lo = around ? t->lo[axis] : t->own->lo[axis];
     *hi = around ? t->lo[axis] + t->n[axis] : t->own->hi[axis];
     if (odd)
@@ -178,11 +178,11 @@ FLOE_INLINE void walk_classes(const tile *t, row_fn *visit, floe_interp_found *f
 {
     static const uint8_t order[] = {1, 2, 4, 3, 5, 6, 7};
     for (uint32_t i = 0; i < sizeof order; i++) {
-        uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+        uint64_t lo[FLOE_LATTICE_RANK], hi[FLOE_LATTICE_RANK];
         row r = {.class = order[i]};
         if (r.class >> t->step->naxes)
             continue;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             class_range(t, r.class, a, &lo[a], &hi[a]);
         if (lo[3] >= hi[3])
             continue;
@@ -201,17 +201,17 @@ FLOE_INLINE void walk_classes(const tile *t, row_fn *visit, floe_interp_found *f
 /* The first point of a row, in the fine lattice, and how far its points are apart. */
 static uint64_t row_point(const tile *t, const row *r, uint64_t *point)
 {
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint32_t place = floe_interp_place(t->step, a);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
+        const uint32_t place = floe_lattice_place(t->step, a);
         point[a] = place < t->step->naxes ? 2 * r->at[a] + (r->class >> place & 1) : r->at[a];
     }
-    return floe_interp_is_active(t->step, 3) ? 2 : 1;
+    return floe_lattice_is_active(t->step, 3) ? 2 : 1;
 }
 
 static uint64_t code_at(const tile *t, const row *r)
 {
     const uint64_t *m = t->step->coarse;
-    return ((r->at[0] * m[1] + r->at[1]) * m[2] + r->at[2]) * floe_interp_row_records(t->step) * 8 +
+    return ((r->at[0] * m[1] + r->at[1]) * m[2] + r->at[2]) * floe_lattice_row_records(t->step) * 8 +
            (r->at[3] << t->step->naxes) + r->class - 1;
 }
 
@@ -220,7 +220,7 @@ static uint64_t code_at(const tile *t, const row *r)
 /* Points whose values do not come back as they must are marked; the others' errors are gathered. */
 typedef struct check {
     const floe_interp_job *job;
-    uint64_t point[FLOE_INTERP_RANK]; /* of the fine lattice, the first */
+    uint64_t point[FLOE_LATTICE_RANK]; /* of the fine lattice, the first */
     uint64_t apart;
     uint32_t n;
 } check;
@@ -272,12 +272,12 @@ static void check_relative(const check *c, const floe_real *f, const floe_real *
 {
     floe_real x[ROW], y[ROW];
     int64_t worst = 0, worst_of_size = 0, nbad = 0, bad[ROW];
-    uint64_t at[FLOE_INTERP_RANK];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    uint64_t at[FLOE_LATTICE_RANK];
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         at[a] = c->point[a] * c->job->unit[a];
     gather(view_at(&c->job->values, at), c->job->values.stride[3] * (int64_t)(c->apart * c->job->unit[3]), c->n, x);
     for (uint32_t i = 0; i < c->n; i++)
-        y[i] = FLOE_R(floe_interp_exp)(r[i]);
+        y[i] = FLOE_R(floe_lattice_exp)(r[i]);
     for (uint32_t i = 0; i < c->n; i++) {
         const double size = x[i] < 0 ? -(double)x[i] : (double)x[i], d = size - (double)y[i], error = d < 0 ? -d : d;
         const int64_t good = -(int64_t)((f[i] == f[i]) & (error <= c->job->tolerance * size)),
@@ -337,7 +337,7 @@ static void encode_row(const tile *t, const row *r, floe_interp_found *found)
     c.apart = row_point(t, r, c.point);
     load_original(t->job, c.point, c.apart, r->n, f);
     predict(t, r, q);
-    quantize(f, q, result, r->n, (floe_real)t->step->step, t->step->width == 1 ? 127 : 32767);
+    quantize(f, q, result, r->n, (floe_real)t->job->rule->step, t->step->width == 1 ? 127 : 32767);
     const uint64_t hi = floe_min64(r->at[3] + r->n, t->own->hi[3]);
     if (!r->own || hi <= t->own->lo[3])
         return;
@@ -356,7 +356,7 @@ static void encode_row(const tile *t, const row *r, floe_interp_found *found)
 static void decode_row(const tile *t, const row *r, floe_interp_found *unused)
 {
     floe_real p[ROW], *result = class_row(t, r->class, r->at);
-    const floe_real step = (floe_real)t->step->step;
+    const floe_real step = (floe_real)t->job->rule->step;
     const uint64_t at = code_at(t, r);
     const uint32_t shift = t->step->naxes;
     const int8_t *narrow = (const int8_t *)t->job->records + at;
@@ -390,7 +390,7 @@ static void put_row(const floe_interp_job *job, const uint64_t *point, floe_real
     v += begin - point[3];
     if (job->last && job->log)
         for (uint64_t i = 0; i < end - begin; i++)
-            v[i] = FLOE_R(floe_interp_exp)(v[i]);
+            v[i] = FLOE_R(floe_lattice_exp)(v[i]);
     if (step == 1)
         memcpy(to, v, (end - begin) * sizeof *v);
     else
@@ -401,10 +401,10 @@ static void put_row(const floe_interp_job *job, const uint64_t *point, floe_real
 /* The classes of a row of cells that differ in the last axis alone become a row of points. */
 static void join_row(const tile *t, row *r)
 {
-    const uint32_t place = floe_interp_place(t->step, 3);
+    const uint32_t place = floe_lattice_place(t->step, 3);
     const uint64_t cells = t->own->hi[3] - t->own->lo[3];
     floe_real v[2 * ROW];
-    uint64_t point[FLOE_INTERP_RANK];
+    uint64_t point[FLOE_LATTICE_RANK];
     const floe_real *even = class_row(t, r->class, r->at);
     row_point(t, r, point);
     for (uint32_t a = 0; a < 3; a++)
@@ -425,8 +425,8 @@ static void join_row(const tile *t, row *r)
 
 static void join(const tile *t)
 {
-    const floe_interp_box *own = t->own;
-    const uint32_t last = floe_interp_place(t->step, 3);
+    const floe_lattice_box *own = t->own;
+    const uint32_t last = floe_lattice_place(t->step, 3);
     for (uint32_t class = 0; class < 1u << t->step->naxes; class ++) {
         row r = {.class = class, .at = {0, 0, 0, own->lo[3]}};
         if (class >> last & 1 && last < t->step->naxes)
@@ -440,7 +440,7 @@ static void join(const tile *t)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------------- */
 
-static void encode(const floe_interp_job *job, const floe_interp_box *cells, void *scratch, floe_interp_found *found)
+static void encode(const floe_interp_job *job, const floe_lattice_box *cells, void *scratch, floe_interp_found *found)
 {
     const tile t = tile_of(job, cells, scratch);
     load_coarse(&t);
@@ -449,7 +449,7 @@ static void encode(const floe_interp_job *job, const floe_interp_box *cells, voi
         join(&t);
 }
 
-static void decode(const floe_interp_job *job, const floe_interp_box *cells, void *scratch)
+static void decode(const floe_interp_job *job, const floe_lattice_box *cells, void *scratch)
 {
     const tile t = tile_of(job, cells, scratch);
     load_coarse(&t);
@@ -468,7 +468,7 @@ static floe_real bridge(const floe_interp_job *job, const uint64_t *point)
     for (uint32_t i = 0; i < job->step->naxes; i++)
         for (int side = -1; side <= 1; side += 2) {
             const uint32_t a = job->step->axis[i];
-            uint64_t at[FLOE_INTERP_RANK];
+            uint64_t at[FLOE_LATTICE_RANK];
             memcpy(at, point, sizeof at);
             if (side < 0 ? at[a] == 0 : at[a] + 1 >= job->step->fine[a])
                 continue;
@@ -484,13 +484,13 @@ static floe_real bridge(const floe_interp_job *job, const uint64_t *point)
 
 static void thin(const floe_interp_job *job, uint64_t index, void *coarse)
 {
-    const floe_interp_step *s = job->step;
-    const uint64_t *m = s->coarse, apart = floe_interp_is_active(s, 3) ? 2 : 1;
+    const floe_lattice_step *s = job->step;
+    const uint64_t *m = s->coarse, apart = floe_lattice_is_active(s, 3) ? 2 : 1;
     floe_real *to = (floe_real *)coarse + index * m[3];
     check c = {.job = job, .apart = apart};
-    floe_interp_point_of(m, index * m[3], c.point);
+    floe_lattice_point_of(m, index * m[3], c.point);
     for (uint32_t a = 0; a < 3; a++)
-        c.point[a] *= floe_interp_is_active(s, a) ? 2 : 1;
+        c.point[a] *= floe_lattice_is_active(s, a) ? 2 : 1;
     for (uint64_t x = 0; x < m[3]; x += c.n, to += c.n) {
         c.point[3] = x * apart;
         c.n = (uint32_t)floe_min64(ROW, m[3] - x);
@@ -511,7 +511,7 @@ static void thin(const floe_interp_job *job, uint64_t index, void *coarse)
 
 static void anchors(const floe_interp_job *job, void *values, floe_interp_found *found)
 {
-    const uint64_t *n = job->step->fine, count = floe_interp_points(n);
+    const uint64_t *n = job->step->fine, count = floe_lattice_points(n);
     floe_real *v = values, last = 0, f[ROW];
     check c = {.job = job, .apart = 1};
     for (uint64_t i = count; i-- > 0;)
@@ -521,7 +521,7 @@ static void anchors(const floe_interp_job *job, void *values, floe_interp_found 
     if (!job->apart)
         return;
     for (uint64_t line = 0; line < n[0] * n[1] * n[2]; line++) {
-        floe_interp_point_of(n, line * n[3], c.point);
+        floe_lattice_point_of(n, line * n[3], c.point);
         for (; c.point[3] < n[3]; c.point[3] += c.n, v += c.n) {
             c.n = (uint32_t)floe_min64(ROW, n[3] - c.point[3]);
             load_original(job, c.point, 1, c.n, f);
@@ -530,18 +530,18 @@ static void anchors(const floe_interp_job *job, void *values, floe_interp_found 
     }
 }
 
-static void leave(const floe_interp_job *job, const floe_interp_view *values)
+static void leave(const floe_interp_job *job, const floe_lattice_view *values)
 {
     const uint64_t *lo = job->box.lo, *hi = job->box.hi, rows[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], 1};
-    uint64_t point[FLOE_INTERP_RANK] = {0};
+    uint64_t point[FLOE_LATTICE_RANK] = {0};
     do {
         const floe_real *from = view_at(values, point);
-        floe_real *to = (floe_real *)job->fine.data + floe_interp_view_at(&job->fine, point);
+        floe_real *to = (floe_real *)job->fine.data + floe_lattice_view_at(&job->fine, point);
         for (int64_t i = 0; i < (int64_t)(hi[3] - lo[3]); i++) {
             const floe_real v = from[i * values->stride[3]];
-            to[i * job->fine.stride[3]] = job->log ? FLOE_R(floe_interp_exp)(v) : v;
+            to[i * job->fine.stride[3]] = job->log ? FLOE_R(floe_lattice_exp)(v) : v;
         }
-    } while (floe_interp_next_point(rows, point));
+    } while (floe_lattice_next_point(rows, point));
 }
 
 const floe_interp_ops FLOE_V(floe_interp_ops) = {

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-#include "stage/interp/interp_output_math.h"
+#include "stage/interp/interp_rule.h"
+#include "stage/lattice/lattice_output_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,8 +32,8 @@ typedef struct floe_interp_dev_found {
 
 /* The values of a field that are coded, and what is found of them. */
 typedef struct floe_interp_dev_check {
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK];
+    floe_lattice_view values;
+    uint64_t shape[FLOE_LATTICE_RANK];
     bool log, squares;
     double tolerance;
     uint64_t fill;
@@ -44,26 +45,27 @@ typedef struct floe_interp_dev_check {
 
 /* As floe_interp_job; by value. */
 typedef struct floe_interp_dev_job {
-    floe_interp_step step;
+    floe_lattice_step step;
+    floe_interp_rule rule;
     const void *coarse;
     void *records;
-    uint64_t nrecords;     /* encode: those behind the last row become 0, too */
-    floe_interp_view fine; /* of point box.lo; data NULL: not requested */
-    floe_interp_box box;
+    uint64_t nrecords;      /* encode: those behind the last row become 0, too */
+    floe_lattice_view fine; /* of point box.lo; data NULL: not requested */
+    floe_lattice_box box;
     bool log, last;
-    floe_interp_view original; /* encode */
-    uint64_t unit[FLOE_INTERP_RANK];
+    floe_lattice_view original; /* encode */
+    uint64_t unit[FLOE_LATTICE_RANK];
     const uint32_t *status; /* not 0: nothing is done */
 } floe_interp_dev_job;
 
 /* A lattice of originals is thinned: the even points along the axes of a step make the next one. */
 typedef struct floe_interp_dev_thin {
-    floe_interp_view from;
+    floe_lattice_view from;
     void *to;
-    floe_interp_step step;
-    uint64_t unit[FLOE_INTERP_RANK];  /* from one point of `from` to the next, in values of the field */
-    uint32_t shift[FLOE_INTERP_RANK]; /* 1 where the axis is of the step, else 0 */
-    bool last;                        /* `from` is the field itself */
+    floe_lattice_step step;
+    uint64_t unit[FLOE_LATTICE_RANK];  /* from one point of `from` to the next, in values of the field */
+    uint32_t shift[FLOE_LATTICE_RANK]; /* 1 where the axis is of the step, else 0 */
+    bool last;                         /* `from` is the field itself */
 } floe_interp_dev_thin;
 
 /* Thins n > 0 times, the field first. A value that is stored apart becomes the mean of its neighbours. Then makes the anchors of the
@@ -80,23 +82,14 @@ int floe_interp_decode_f64(const floe_interp_dev_job *job, void *stream);
 /* A lattice -> the box of a level, of which each point is 2^shift of the lattice's from the next along each axis. */
 typedef struct floe_interp_dev_leave {
     const void *lattice;
-    uint64_t shape[FLOE_INTERP_RANK];
-    uint32_t shift[FLOE_INTERP_RANK];
-    floe_interp_output out;
+    uint64_t shape[FLOE_LATTICE_RANK];
+    uint32_t shift[FLOE_LATTICE_RANK];
+    floe_lattice_output out;
     bool log;
     const uint32_t *status;
 } floe_interp_dev_leave;
 int floe_interp_leave_f32(const floe_interp_dev_leave *leave, void *stream);
 int floe_interp_leave_f64(const floe_interp_dev_leave *leave, void *stream);
-
-/* To each place of a box its value out of those of a chunk of this shape, or (NULL) the pattern. */
-typedef struct floe_interp_dev_fill {
-    floe_interp_output out;
-    uint64_t shape[FLOE_INTERP_RANK], pattern;
-    const uint8_t *values;
-    const uint32_t *status;
-} floe_interp_dev_fill;
-int floe_interp_fill_cuda(const floe_interp_dev_fill *fill, void *stream);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,8 @@
 
 typedef struct sample {
     floe_dtype dtype;
-    uint64_t fine[FLOE_INTERP_RANK];
-    uint32_t naxes, axis[FLOE_INTERP_AXES], predictor, width;
+    uint64_t fine[FLOE_LATTICE_RANK];
+    uint32_t naxes, axis[FLOE_LATTICE_AXES], predictor, width;
     bool mean, log, last, squares;
 } sample;
 
@@ -88,8 +88,8 @@ static void fill(const sample *s, const twin *t, const uint64_t *shape, const ui
 {
     uint64_t state = seed;
     for (uint64_t i = 0; i < t->nbytes / floe_dtype_size(s->dtype); i++) {
-        uint64_t at[FLOE_INTERP_RANK], bits;
-        floe_interp_point_of(shape, i, at);
+        uint64_t at[FLOE_LATTICE_RANK], bits;
+        floe_lattice_point_of(shape, i, at);
         const double place = 0.11 * (double)(at[3] * far[3]) + 0.07 * (double)(at[2] * far[2]) +
                              0.05 * (double)(at[1] * far[1]) + (double)(at[0] * far[0]);
         bits = hostile_bits(s->dtype, sin(place) * 3 + hostile_uniform(&state) * 0.02);
@@ -116,7 +116,7 @@ static void cpu_do(const sample *s, bool encode, const floe_interp_job *job, flo
     void *scratch = malloc(FLOE_INTERP_TILE_REALS * floe_dtype_size(s->dtype));
     const floe_interp_tiles tiles = floe_interp_tiles_of(job);
     for (uint64_t i = 0; i < tiles.count; i++) {
-        const floe_interp_box box = floe_interp_tile(&tiles, i);
+        const floe_lattice_box box = floe_interp_tile(&tiles, i);
         if (encode)
             ops->encode(job, &box, scratch, found);
         else
@@ -127,34 +127,40 @@ static void cpu_do(const sample *s, bool encode, const floe_interp_job *job, flo
 
 static void a_step(const sample *s, uint64_t seed, uint64_t every)
 {
-    floe_interp_step step = {.naxes = s->naxes, .predictor = s->predictor, .mean = s->mean, .width = s->width};
-    step.step = s->dtype == FLOE_F32 ? (double)0.01f : 0.01;
+    floe_lattice_step step = {.naxes = s->naxes, .width = s->width};
+    const floe_interp_rule rule = {s->predictor, s->mean, s->dtype == FLOE_F32 ? (double)0.01f : 0.01};
     memcpy(step.axis, s->axis, sizeof step.axis);
     memcpy(step.fine, s->fine, sizeof step.fine);
-    floe_interp_coarsen(&step);
-    const uint64_t size = floe_dtype_size(s->dtype), nrecords = floe_interp_nrecords(&step);
+    floe_lattice_coarsen(&step);
+    const uint64_t size = floe_dtype_size(s->dtype), nrecords = floe_lattice_nrecords(&step);
     const uint64_t row = floe_ceil_div(s->fine[3], 64) * 8;
-    twin coarse = twin_of(floe_interp_points(step.coarse) * size), fine = twin_of(floe_interp_points(step.fine) * size);
+    twin coarse = twin_of(floe_lattice_points(step.coarse) * size),
+         fine = twin_of(floe_lattice_points(step.fine) * size);
     twin original = twin_of(fine.nbytes), records = twin_of(nrecords * 8 * s->width), status = twin_of(64);
     twin apart = twin_of(s->fine[0] * s->fine[1] * s->fine[2] * row);
     floe_interp_dev_found *dev_found, got;
     floe_interp_found found = {.squares = 0};
     CU(cudaMalloc((void **)&dev_found, sizeof *dev_found));
     CU(cudaMemset(dev_found, 0, sizeof *dev_found));
-    uint64_t far[FLOE_INTERP_RANK], near[] = {1, 1, 1, 1};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        far[a] = floe_interp_is_active(&step, a) ? 2 : 1;
+    uint64_t far[FLOE_LATTICE_RANK], near[] = {1, 1, 1, 1};
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        far[a] = floe_lattice_is_active(&step, a) ? 2 : 1;
     fill(s, &coarse, step.coarse, far, seed, 0);
     fill(s, &original, s->fine, near, seed + 1, every);
-    floe_interp_job job = {
-        .step = &step, .coarse = coarse.host, .records = records.host, .last = s->last, .tolerance = 0.0049};
+    floe_interp_job job = {.step = &step,
+                           .rule = &rule,
+                           .coarse = coarse.host,
+                           .records = records.host,
+                           .last = s->last,
+                           .tolerance = 0.0049};
     job.log = s->log;
-    job.fine = floe_interp_view_lattice(fine.host, s->fine);
-    job.original = job.values = floe_interp_view_lattice(original.host, s->fine);
+    job.fine = floe_lattice_view_lattice(fine.host, s->fine);
+    job.original = job.values = floe_lattice_view_lattice(original.host, s->fine);
     job.apart = apart.host;
     job.fill = every % 2 ? hostile_bits(s->dtype, FILL) : floe_dtype_sign(s->dtype);
     job.squares = s->squares;
     floe_interp_dev_job dev = {.step = step,
+                               .rule = rule,
                                .coarse = coarse.dev,
                                .records = records.dev,
                                .nrecords = nrecords,
@@ -167,10 +173,10 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
                                    .fill = job.fill,
                                    .apart = apart.dev,
                                    .found = dev_found};
-    dev.fine = floe_interp_view_lattice(fine.dev, s->fine);
-    dev.original = check.values = floe_interp_view_lattice(original.dev, s->fine);
+    dev.fine = floe_lattice_view_lattice(fine.dev, s->fine);
+    dev.original = check.values = floe_lattice_view_lattice(original.dev, s->fine);
     memcpy(check.shape, s->fine, sizeof check.shape);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         job.box.hi[a] = job.field[a] = dev.box.hi[a] = s->fine[a];
         job.unit[a] = dev.unit[a] = 1;
     }
@@ -187,7 +193,7 @@ static void a_step(const sample *s, uint64_t seed, uint64_t every)
     assert_int_equal(got.squares, found.squares);
     for (uint64_t part = 1; part <= 4; part++) { /* all, and boxes */
         uint64_t at = 0;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
             job.box.lo[a] = dev.box.lo[a] = s->fine[a] - 1 - (s->fine[a] - 1) / part;
             job.box.hi[a] = dev.box.hi[a] = s->fine[a] - (s->fine[a] - 1 - job.box.lo[a]) / part * (part > 2);
             at += job.box.lo[a] * (uint64_t)dev.fine.stride[a];

@@ -40,13 +40,13 @@ FLOE_DEV floe_real along_march(const weights &w, const points *even, int y, int 
 template <class A, class B> FLOE_DEV floe_real predict_two(const level &l, bool a_is_last, A a, B b)
 {
     const floe_real p = a_is_last ? a() : b();
-    return l.job.step.mean ? (p + (a_is_last ? b() : a())) * ((floe_real)1 / 2) : p;
+    return l.job.rule.mean ? (p + (a_is_last ? b() : a())) * ((floe_real)1 / 2) : p;
 }
 /* Sums begin with the last axis; the others follow in order. */
 template <class P, class R, class L> FLOE_DEV floe_real predict_three(const level &l, P march, R row, L lane)
 {
     const uint32_t place = l.lane_place;
-    if (!l.job.step.mean)
+    if (!l.job.rule.mean)
         return place == 2 ? lane() : row();
     const floe_real m = march(), r = row(), n = lane();
     const floe_real sum = place == 2 ? n + m + r : place == 1 ? r + m + n : r + n + m;
@@ -69,8 +69,8 @@ FLOE_DEV_COLD void check_points(const level &l, const doubtful &d)
     for (uint32_t left = d.numbers; left; left &= left - 1) {
         const int32_t number = __ffs((int)left) - 1, z = number & 1, y = number >> 1 & 1, x = number >> 2;
         const int32_t of_role[] = {d.outer, d.plane[z], d.row + y, d.lane + x};
-        uint64_t point[FLOE_INTERP_RANK];
-        for (int a = 0; a < FLOE_INTERP_RANK; a++)
+        uint64_t point[FLOE_LATTICE_RANK];
+        for (int a = 0; a < FLOE_LATTICE_RANK; a++)
             point[l.a[a].axis] = (uint64_t)of_role[a];
         floe_real f = value_at(l.job.original, point);
         f = l.job.last ? take_in(l.check, f) : f;
@@ -89,9 +89,9 @@ template <bool Y> FLOE_DEV void check_again(const level &l, const column &c, con
             load_originals<false, Y>(l, c.exists, c.original + d.plane[z] * l.a[MARCH].original, d.plane[z]);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const floe_real error = FLOE_INTERP_ABS(f.v[i & 1][i >> 1] - d.of[z].v[i & 1][i >> 1]);
+            const floe_real error = FLOE_LATTICE_ABS(f.v[i & 1][i >> 1] - d.of[z].v[i & 1][i >> 1]);
             const bool counted = d.numbers >> (2 * i + z) & 1, good = error <= l.tolerance;
-            q.worst = counted && good ? FLOE_INTERP_MAX(error, q.worst) : q.worst;
+            q.worst = counted && good ? FLOE_LATTICE_MAX(error, q.worst) : q.worst;
             bad |= counted && !good ? 1u << (2 * i + z) : 0;
         }
     }
@@ -113,7 +113,7 @@ FLOE_DEV floe_real put(const level &l, quantizer &q, codes &n, int number, floe_
     const floe_real code = FLOE_R(floe_interp_encode)(f, p, l.inverse, l.limit),
                     r = FLOE_R(floe_interp_decode)(code, l.step, p);
     q.numbers = q.numbers && f == f;
-    q.error = FLOE_INTERP_MAX(FLOE_INTERP_ABS(f - r), q.error);
+    q.error = FLOE_LATTICE_MAX(FLOE_LATTICE_ABS(f - r), q.error);
     n.v[number] = code_bits(code);
     return r;
 }
@@ -222,7 +222,7 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
             if (RARE && full)
                 check_points(l, d);
             if (!RARE && q.numbers && q.error <= l.tolerance)
-                q.worst = c.own ? FLOE_INTERP_MAX(q.error, q.worst) : q.worst;
+                q.worst = c.own ? FLOE_LATTICE_MAX(q.error, q.worst) : q.worst;
             else if (!RARE && d.numbers)
                 check_again<Y>(l, c, d, q);
             if (Z) {
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__((Y ? rows_of(ENCODE, RARE) : WARPS) * FLOE_WAR
         return;
     if (!RARE)
         leave_most(&l.check.found->max_error, (double)q.worst);
-    const uint64_t row = 4 * l.job.step.width, all = floe_interp_nrecords(&l.job.step) * row;
+    const uint64_t row = 4 * l.job.step.width, all = floe_lattice_nrecords(&l.job.step) * row;
     for (uint64_t i = all + threadIdx.x; blockIdx.x == 0 && i < l.job.nrecords * row; i += blockDim.x)
         ((uint16_t *)l.job.records)[i] = 0;
 }
@@ -276,11 +276,11 @@ __global__ void __launch_bounds__((Y ? rows_of(ENCODE, RARE) : WARPS) * FLOE_WAR
 
 void set_roles(level *l)
 {
-    const floe_interp_step &s = l->job.step;
-    const bool lane_is_last = s.naxes < FLOE_INTERP_AXES || floe_interp_is_active(&s, FLOE_INTERP_RANK - 1);
-    const uint32_t lane = lane_is_last ? FLOE_INTERP_RANK - 1 : s.axis[FLOE_INTERP_AXES - 1];
+    const floe_lattice_step &s = l->job.step;
+    const bool lane_is_last = s.naxes < FLOE_LATTICE_AXES || floe_lattice_is_active(&s, FLOE_LATTICE_RANK - 1);
+    const uint32_t lane = lane_is_last ? FLOE_LATTICE_RANK - 1 : s.axis[FLOE_LATTICE_AXES - 1];
     uint32_t role = MARCH;
-    bool used[FLOE_INTERP_RANK] = {};
+    bool used[FLOE_LATTICE_RANK] = {};
     for (uint32_t i = 0; i < s.naxes; i++)
         if (s.axis[i] != lane) {
             l->a[role++].axis = s.axis[i];
@@ -288,26 +288,27 @@ void set_roles(level *l)
         }
     l->a[LANE].axis = lane;
     used[lane] = true;
-    for (uint32_t a = 0, free = OUTER; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0, free = OUTER; a < FLOE_LATTICE_RANK; a++)
         if (!used[a]) {
             l->a[free].axis = a;
             free = free == OUTER ? role : free + 1;
         }
-    l->lane_place = floe_interp_place(&s, lane);
+    l->lane_place = floe_lattice_place(&s, lane);
     if (l->lane_place == s.naxes)
-        l->lane_place = FLOE_INTERP_AXES - 1;
+        l->lane_place = FLOE_LATTICE_AXES - 1;
 }
 
 void set_axes(level *l, bool encode)
 {
     const floe_interp_dev_job &job = l->job;
-    const uint64_t row = floe_interp_row_records(&job.step) * 8, *m = job.step.coarse, *n = l->check.shape;
+    const uint64_t row = floe_lattice_row_records(&job.step) * 8, *m = job.step.coarse, *n = l->check.shape;
     const uint64_t codes[] = {m[0], m[1], m[2], row}, values[] = {n[0], n[1], n[2], (n[3] + 63) & ~(uint64_t)63};
-    const floe_interp_view coarse = floe_interp_view_lattice(NULL, m), records = floe_interp_view_lattice(NULL, codes),
-                           bits = floe_interp_view_lattice(NULL, values);
-    for (uint32_t r = 0; r < FLOE_INTERP_RANK; r++) {
+    const floe_lattice_view coarse = floe_lattice_view_lattice(NULL, m),
+                            records = floe_lattice_view_lattice(NULL, codes),
+                            bits = floe_lattice_view_lattice(NULL, values);
+    for (uint32_t r = 0; r < FLOE_LATTICE_RANK; r++) {
         axis_of_cells &x = l->a[r];
-        const uint32_t a = x.axis, active = floe_interp_is_active(&job.step, a), halved = active || r == LANE,
+        const uint32_t a = x.axis, active = floe_lattice_is_active(&job.step, a), halved = active || r == LANE,
                        beside = halved - active;
         x.points = (int32_t)job.step.fine[a];
         x.cells = (int32_t)((job.step.fine[a] + halved) >> halved);
@@ -329,7 +330,7 @@ void set_axes(level *l, bool encode)
 uint32_t cut(level *l)
 {
     uint32_t n = 1;
-    for (uint32_t r = 0; r < FLOE_INTERP_RANK; r++) {
+    for (uint32_t r = 0; r < FLOE_LATTICE_RANK; r++) {
         l->a[r].count = (int32_t)floe_ceil_div((uint64_t)(l->a[r].end - l->a[r].first), (uint64_t)l->a[r].size);
         n *= (uint32_t)l->a[r].count;
     }
@@ -369,7 +370,7 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
     l.job = *job;
     if (check)
         l.check = *check;
-    l.step = (floe_real)job->step.step;
+    l.step = (floe_real)job->rule.step;
     l.inverse = 1 / l.step;
     l.no_code = (floe_real)((job->step.width == 1 ? 1 << 7 : 1 << 15) + (FLOE_REAL_BITS == 32 ? 1 << 23 : 0));
     l.limit = (floe_real)(job->step.width == 1 ? 127 : 32767);
@@ -377,9 +378,9 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
     set_roles(&l);
     set_axes(&l, ENCODE);
     for (uint32_t i = 0; i < WEIGHTS; i++)
-        l.of[i] = weights_number(i, job->step.predictor);
+        l.of[i] = weights_number(i, job->rule.predictor);
     const uint32_t naxes = job->step.naxes;
-    if (floe_interp_is_active(&job->step, l.a[LANE].axis))
+    if (floe_lattice_is_active(&job->step, l.a[LANE].axis))
         return naxes == 1   ? launch<ENCODE, true, false, false>(&l, stream)
                : naxes == 2 ? launch<ENCODE, true, false, true>(&l, stream)
                             : launch<ENCODE, true, true, true>(&l, stream);

@@ -31,7 +31,7 @@ struct row_of_points {
     some even, odd;
 };
 struct codes_of_cells {
-    uint32_t v[CELLS][FLOE_INTERP_CLASSES];
+    uint32_t v[CELLS][FLOE_LATTICE_CLASSES];
 };
 
 struct march {
@@ -41,7 +41,7 @@ struct march {
     uint32_t strips, slabs, segments, depth; /* of warps along x, of blocks along y, along z; planes of a segment */
     bool aligned;                            /* whole lanes are loaded and stored at once */
     bool plain;                              /* there is no fill value */
-    int64_t bits[FLOE_INTERP_RANK];          /* from one point to the next, of those that show what is apart */
+    int64_t bits[FLOE_LATTICE_RANK];         /* from one point to the next, of those that show what is apart */
 };
 
 /* Of a lane. */
@@ -58,7 +58,7 @@ FLOE_DEV int32_t clamp(int32_t v, int32_t n) { return max(min(v, n - 1), 0); }
 
 FLOE_DEV place place_of_warp(const march &m)
 {
-    const floe_interp_step &s = m.job.step;
+    const floe_lattice_step &s = m.job.step;
     uint32_t left = blockIdx.x;
     place p;
     p.mz = (int32_t)s.coarse[1]; /* a chunk has at most 2^30 points */
@@ -192,8 +192,8 @@ template <bool PLAIN> FLOE_DEV row_of_points clean_row(const march &m, const raw
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         const floe_real even = raw.v[2 * i], odd = raw.v[2 * i + 1];
-        r.even.v[i] = clean ? FLOE_R(floe_interp_clean)(even, (floe_uint)m.check.fill) : even;
-        r.odd.v[i] = clean ? FLOE_R(floe_interp_clean)(odd, (floe_uint)m.check.fill) : odd;
+        r.even.v[i] = clean ? FLOE_R(floe_lattice_clean)(even, (floe_uint)m.check.fill) : even;
+        r.odd.v[i] = clean ? FLOE_R(floe_lattice_clean)(odd, (floe_uint)m.check.fill) : odd;
     }
     return r;
 }
@@ -313,7 +313,7 @@ FLOE_DEV floe_real encode_value(const encoder &e, floe_real f, floe_real p, bool
         d.numbers = d.numbers && f == f;
     }
     const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p);
-    d.error[cell] = FLOE_INTERP_MAX(FLOE_INTERP_ABS(f - r), d.error[cell]);
+    d.error[cell] = FLOE_LATTICE_MAX(FLOE_LATTICE_ABS(f - r), d.error[cell]);
     code = code_bits(q);
     return r;
 }
@@ -332,10 +332,10 @@ FLOE_DEV floe_real look_again(const march &m, const place &p, int32_t k, int32_t
         if ((t == 0 && x % 2 == 0) || z >= p.nz || y >= p.ny || 2 * p.cell + x >= p.nx)
             continue;
         floe_real f = from[z * stride[1] + y * stride[2] + x];
-        f = m.job.last ? FLOE_R(floe_interp_clean)(f, (floe_uint)m.check.fill) : f;
-        const floe_real error = FLOE_INTERP_ABS(f - (x % 2 ? odd : even)[t].v[cell]);
+        f = m.job.last ? FLOE_R(floe_lattice_clean)(f, (floe_uint)m.check.fill) : f;
+        const floe_real error = FLOE_LATTICE_ABS(f - (x % 2 ? odd : even)[t].v[cell]);
         const bool good = error <= (floe_real)m.check.tolerance;
-        worst = good ? FLOE_INTERP_MAX(error, worst) : worst;
+        worst = good ? FLOE_LATTICE_MAX(error, worst) : worst;
         bad |= good ? 0 : 1u << i;
     }
     for (; bad; bad &= bad - 1) {
@@ -445,11 +445,11 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
             floe_real most = 0;
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
-                most = p.own && p.cell + i < p.mx ? FLOE_INTERP_MAX(doubts[h].error[i], most) : most;
+                most = p.own && p.cell + i < p.mx ? FLOE_LATTICE_MAX(doubts[h].error[i], most) : most;
             store_codes<WIDE>(m, p, k, j, codes[h]);
             if (p.own && !((PLAIN || doubts[h].numbers) && most <= (floe_real)m.check.tolerance))
                 most = look_again(m, p, k, j, even, x1);
-            e.worst = FLOE_INTERP_MAX(most, e.worst);
+            e.worst = FLOE_LATTICE_MAX(most, e.worst);
         }
         if (!ENCODE || m.job.fine.data) {
             const int64_t *stride = m.job.fine.stride;
@@ -510,7 +510,7 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
                                                              : 4) interp_march_kernel(const __grid_constant__ march m)
 {
     const place p = place_of_warp(m);
-    const floe_real step = (floe_real)m.job.step.step;
+    const floe_real step = (floe_real)m.job.rule.step;
     encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), 0};
     floe_dev_begin();
     if (*m.job.status != FLOE_OK) /* which nobody sets meanwhile */
@@ -518,14 +518,14 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
     march_along<ENCODE, WIDE>(m, p, e);
     if (ENCODE)
         leave_most(&m.check.found->max_error, (double)e.worst);
-    const uint64_t all = floe_interp_nrecords(&m.job.step); /* what is laid behind the last row */
+    const uint64_t all = floe_lattice_nrecords(&m.job.step); /* what is laid behind the last row */
     for (uint64_t i = all + threadIdx.x; ENCODE && blockIdx.x == 0 && i < m.job.nrecords; i += blockDim.x) {
         const record_of<WIDE> none = {};
         ((record_of<WIDE> *)m.job.records)[i] = none;
     }
 }
 
-bool is_aligned(const floe_interp_view &v)
+bool is_aligned(const floe_lattice_view &v)
 {
     bool aligned = (uintptr_t)v.data % 16 == 0;
     for (uint32_t a = 0; a < 3; a++)
@@ -542,17 +542,17 @@ template <bool ENCODE, bool WIDE> int launch(const march &m, uint32_t nblocks, v
 } // namespace
 
 /* Places in a plane are numbers of 32 bits. */
-static bool is_small(const floe_interp_view &v, const uint64_t *n)
+static bool is_small(const floe_lattice_view &v, const uint64_t *n)
 {
     return v.stride[3] == 1 && v.stride[2] >= 0 && (uint64_t)v.stride[2] <= INT32_MAX / n[2];
 }
 
 bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_interp_dev_check *check)
 {
-    const floe_interp_step &s = job->step;
-    bool good = s.naxes == 3 && s.axis[0] == 1 && s.axis[1] == 2 && s.axis[2] == 3 && !s.mean && !job->log &&
+    const floe_lattice_step &s = job->step;
+    bool good = s.naxes == 3 && s.axis[0] == 1 && s.axis[1] == 2 && s.axis[2] == 3 && !job->rule.mean && !job->log &&
                 !(check && check->squares);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         good = good && job->box.lo[a] == 0 && job->box.hi[a] == s.fine[a];
     return good && (!job->fine.data || job->fine.stride[3] == 1) && (!check || is_small(job->original, s.fine));
 }
@@ -560,17 +560,17 @@ bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_inte
 int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
 {
     march m = {*job, {}, {}, 0, 0, 0, DEPTH, false, true, {}};
-    const floe_interp_step &s = job->step;
+    const floe_lattice_step &s = job->step;
     if (check) {
         m.check = *check;
         const uint64_t *n = check->shape, rows[] = {n[0], n[1], n[2], floe_ceil_div(n[3], 64) * 64};
-        const floe_interp_view bits = floe_interp_view_lattice(NULL, rows);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        const floe_lattice_view bits = floe_lattice_view_lattice(NULL, rows);
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             m.bits[a] = bits.stride[a] * (int64_t)job->unit[a];
         m.plain = check->fill == (uint64_t)1 << (FLOE_REAL_BITS - 1);
     }
     for (uint32_t i = 0; i < WEIGHTS; i++)
-        m.of[i] = weights_number(i, s.predictor);
+        m.of[i] = weights_number(i, job->rule.predictor);
     m.strips = (uint32_t)floe_ceil_div(s.coarse[3], OWN_LANES * CELLS);
     m.slabs = (uint32_t)floe_ceil_div(s.coarse[2], HEIGHT * WARPS);
     const uint64_t columns = m.strips * m.slabs * s.coarse[0], most = BLOCKS * floe_gpu_limits_cuda().processors;

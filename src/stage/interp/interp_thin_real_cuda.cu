@@ -4,7 +4,7 @@
 
 #include "backend/device_scan.cuh"
 #include "stage/interp/interp_check.cuh"
-#include "stage/interp/interp_patterns.cuh"
+#include "stage/lattice/lattice_patterns.cuh"
 
 namespace
 {
@@ -38,19 +38,19 @@ FLOE_DEV uint64_t fill_of(const floe_interp_dev_check &c)
 /* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. All are loaded before any is added. */
 FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x, uint64_t fill)
 {
-    uint64_t point[FLOE_INTERP_RANK];
-    floe_real near[2 * FLOE_INTERP_AXES], sum = 0;
-    bool there[2 * FLOE_INTERP_AXES];
+    uint64_t point[FLOE_LATTICE_RANK];
+    floe_real near[2 * FLOE_LATTICE_AXES], sum = 0;
+    bool there[2 * FLOE_LATTICE_AXES];
     int64_t at = 0;
     uint32_t count = 0;
-    floe_interp_point_of(s.step.coarse, row * s.step.coarse[3] + x, point);
+    floe_lattice_point_of(s.step.coarse, row * s.step.coarse[3] + x, point);
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         point[a] <<= s.shift[a];
         at += (int64_t)point[a] * s.from.stride[a];
     }
 #pragma unroll
-    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
+    for (uint32_t i = 0; i < FLOE_LATTICE_AXES; i++) {
         const uint32_t a = i < s.step.naxes ? s.step.axis[i] : 0;
         there[2 * i] = i < s.step.naxes && point[a] > 0;
         there[2 * i + 1] = i < s.step.naxes && point[a] + 1 < s.step.fine[a];
@@ -63,7 +63,7 @@ FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t r
     if (s.last)
         mark_apart(t.check, point, s.unit);
 #pragma unroll
-    for (uint32_t k = 0; k < 2 * FLOE_INTERP_AXES; k++) {
+    for (uint32_t k = 0; k < 2 * FLOE_LATTICE_AXES; k++) {
         if (!there[k])
             continue;
         const floe_real v = s.last ? take_in(t.check, near[k], fill) : near[k];
@@ -129,7 +129,7 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const thin_step &s, 
     __shared__ unsigned long long last[THREADS_OF_ONE / FLOE_WARP], carry, first;
     const floe_real *f = (const floe_real *)s.to;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    const uint64_t count = floe_interp_points(s.step.coarse), each = floe_ceil_div(count, gridDim.x),
+    const uint64_t count = floe_lattice_points(s.step.coarse), each = floe_ceil_div(count, gridDim.x),
                    lo = min(blockIdx.x * each, count), hi = min(lo + each, count);
     found_here found = {0, 0, 0};
     if (threadIdx.x == 0) {
@@ -157,11 +157,11 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const thin_step &s, 
         if (threadIdx.x == THREADS_OF_ONE - 1)
             carry = at;
         if (i < hi) {
-            uint64_t point[FLOE_INTERP_RANK];
+            uint64_t point[FLOE_LATTICE_RANK];
             const floe_real r = at ? f[at - 1] : first != ~0ull ? f[first] : (floe_real)0;
-            floe_interp_point_of(s.step.coarse, i, point);
+            floe_lattice_point_of(s.step.coarse, i, point);
             anchors[i] = r;
-            for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
                 point[a] <<= s.shift[a];
             check_value(c, point, s.unit, f[i], r, found);
         }
@@ -184,22 +184,22 @@ __global__ void __launch_bounds__(THREADS_OF_ONE) interp_thin_kernel(const __gri
 
 __global__ void __launch_bounds__(THREADS) interp_leave_kernel(const __grid_constant__ floe_interp_dev_leave l)
 {
-    uint64_t n[FLOE_INTERP_RANK];
+    uint64_t n[FLOE_LATTICE_RANK];
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         n[a] = l.out.box.hi[a] - l.out.box.lo[a];
-    const uint64_t count = *l.status == FLOE_OK ? floe_interp_box_points(&l.out.box) : 0;
+    const uint64_t count = *l.status == FLOE_OK ? floe_lattice_box_points(&l.out.box) : 0;
     for (uint64_t i = first_item(); i < count; i += item_step()) {
         uint64_t left = i, from = 0, stride = 1;
         int64_t to = 0;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l.shape[a]) {
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0; stride *= l.shape[a]) {
             const uint64_t at = a ? floe_last_digit(&left, n[a]) : left;
             from += ((at + l.out.box.lo[a]) << l.shift[a]) * stride;
             to += (int64_t)at * l.out.view.stride[a];
         }
         const floe_real v = ((const floe_real *)l.lattice)[from];
-        ((floe_real *)l.out.view.data)[to] = l.log ? FLOE_R(floe_interp_exp)(v) : v;
+        ((floe_real *)l.out.view.data)[to] = l.log ? FLOE_R(floe_lattice_exp)(v) : v;
     }
 }
 
@@ -210,7 +210,7 @@ int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_inte
 {
     thinning t = {*check, 0, {}, steps[n - 1], NULL};
     for (uint32_t i = 0; !t.anchors;) {
-        const bool small = i == n || floe_interp_points(steps[i].step.coarse) <= SMALL;
+        const bool small = i == n || floe_lattice_points(steps[i].step.coarse) <= SMALL;
         for (t.nsteps = 0; i < n && t.nsteps < (small ? CHAIN : 1); i++)
             t.steps[t.nsteps++] = steps[i];
         t.anchors = small && i == n ? (floe_real *)anchors : NULL;
@@ -220,7 +220,7 @@ int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_inte
             nblocks = floe_min64(floe_ceil_div(m[0] * m[1] * m[2] * floe_ceil_div(m[3], PIECE), THREADS / FLOE_WARP),
                                  16 * nprocessors);
         else if (t.nsteps == 0) /* nothing but many anchors */
-            nblocks = floe_min64(floe_ceil_div(floe_interp_points(t.coarsest.step.coarse), SMALL), nprocessors);
+            nblocks = floe_min64(floe_ceil_div(floe_lattice_points(t.coarsest.step.coarse), SMALL), nprocessors);
         FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)nblocks, small ? THREADS_OF_ONE : THREADS, 0,
                           (cudaStream_t)stream, t);
     }
@@ -229,7 +229,7 @@ int FLOE_R(floe_interp_thin)(const thin_step *steps, uint32_t n, const floe_inte
 
 int FLOE_R(floe_interp_leave)(const floe_interp_dev_leave *leave, void *stream)
 {
-    const uint32_t nblocks = nblocks_of(floe_interp_box_points(&leave->out.box), THREADS);
+    const uint32_t nblocks = nblocks_of(floe_lattice_box_points(&leave->out.box), THREADS);
     FLOE_LAUNCH(interp_leave_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *leave);
     return (int)cudaGetLastError();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stage wavelet: a box of an array <-> means and details along one axis, in place: the even points come first, the odd ones behind
- * them. What several passes make of a lattice, codes and back: classes of stage interp's steps. docs/format/wavelet.md.
+ * them. What several passes make of a lattice, codes and back: classes of a lattice's steps. docs/format/wavelet.md.
  *
  * Lines, and rows of cells, are done each on its own, so that tasks run in any order and no bit depends on them.
  */
@@ -20,7 +20,7 @@ enum { FLOE_WAVELET_SHORT = 1023 /* lines up to this lie side by side in tasks, 
 typedef struct floe_wavelet_pass {
     void *data;
     const uint64_t *shape; /* of the array */
-    uint64_t n[FLOE_INTERP_RANK];
+    uint64_t n[FLOE_LATTICE_RANK];
     uint32_t axis;
     floe_wavelet_bank bank;
     bool one_sided, inverse;

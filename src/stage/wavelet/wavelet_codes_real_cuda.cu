@@ -28,19 +28,19 @@ struct step_codes {
     uint8_t *records;
     unsigned long long *largest;
     floe_wavelet_means *means;
-    uint32_t block;                     /* its first block */
-    uint32_t nrows, ncells;             /* rows that have details, and cells that have records */
-    uint32_t length, ntasks;            /* cells of a row; tasks of all rows */
-    uint8_t lanes;                      /* of a task, which do EACH cells */
-    uint8_t nclasses, width, nbands;    /* width: bytes of a code */
-    uint8_t axis[FLOE_INTERP_AXES];     /* of the step */
-    uint32_t lo[FLOE_INTERP_RANK], end; /* the first cell that is done along each axis; behind the last one of a row */
-    floe_divisor pieces, planes, rows;  /* tasks of a row; rows of the two axes before it, and of the one before it */
-    uint32_t coarse[FLOE_INTERP_RANK];  /* means along each axis */
-    uint32_t stride[FLOE_INTERP_RANK];  /* from a mean to the next, in the array */
-    uint32_t offset[FLOE_INTERP_CLASSES]; /* from a mean to each class's detail, in the array */
-    uint32_t odds[FLOE_INTERP_AXES];      /* details along each axis of the step */
-    uint32_t last;                        /* details along the array's last axis */
+    uint32_t block;                      /* its first block */
+    uint32_t nrows, ncells;              /* rows that have details, and cells that have records */
+    uint32_t length, ntasks;             /* cells of a row; tasks of all rows */
+    uint8_t lanes;                       /* of a task, which do EACH cells */
+    uint8_t nclasses, width, nbands;     /* width: bytes of a code */
+    uint8_t axis[FLOE_LATTICE_AXES];     /* of the step */
+    uint32_t lo[FLOE_LATTICE_RANK], end; /* the first cell that is done along each axis; behind the last one of a row */
+    floe_divisor pieces, planes, rows;   /* tasks of a row; rows of the two axes before it, and of the one before it */
+    uint32_t coarse[FLOE_LATTICE_RANK];  /* means along each axis */
+    uint32_t stride[FLOE_LATTICE_RANK];  /* from a mean to the next, in the array */
+    uint32_t offset[FLOE_LATTICE_CLASSES]; /* from a mean to each class's detail, in the array */
+    uint32_t odds[FLOE_LATTICE_AXES];      /* details along each axis of the step */
+    uint32_t last;                         /* details along the array's last axis */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     uint32_t begin[FLOE_WAVELET_DEV_BANDS]; /* of bands */
     uint32_t table;                         /* where its quantization steps begin in those of the launch */
@@ -73,14 +73,15 @@ template <class CODING> FLOE_DEV share share_of(const CODING &k)
 
 /* Quantization steps of each band and class of a step, and their inverses. In shared memory. */
 struct factors {
-    floe_real step[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES], inverse[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES];
+    floe_real step[FLOE_WAVELET_DEV_BANDS * FLOE_LATTICE_CLASSES],
+        inverse[FLOE_WAVELET_DEV_BANDS * FLOE_LATTICE_CLASSES];
 };
 
 /* By a block. */
 template <class CODING> FLOE_DEV void load_factors(const CODING &k, const step_codes &s, factors &f)
 {
-    const uint32_t i = threadIdx.x, class_ = i % FLOE_INTERP_CLASSES;
-    if (i < s.nbands * FLOE_INTERP_CLASSES && class_ > 0 && class_ < s.nclasses) {
+    const uint32_t i = threadIdx.x, class_ = i % FLOE_LATTICE_CLASSES;
+    if (i < s.nbands * FLOE_LATTICE_CLASSES && class_ > 0 && class_ < s.nclasses) {
         f.step[i] = (floe_real)k.table[s.table + i];
         f.inverse[i] = 1 / f.step[i];
     }
@@ -109,22 +110,22 @@ template <bool IN_PLACE> FLOE_DEV task task_of(const coding<IN_PLACE> &k, const 
         return t;
     t.index = ((point[0] * s.coarse[1] + point[1]) * s.coarse[2] + point[2]) * s.length;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK - 1; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK - 1; a++)
         t.at += point[a] * s.stride[a];
 #pragma unroll
-    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
+    for (uint32_t i = 0; i < FLOE_LATTICE_AXES; i++) {
         uint32_t p = point[0];
 #pragma unroll
-        for (uint32_t a = 1; a < FLOE_INTERP_RANK - 1; a++)
+        for (uint32_t a = 1; a < FLOE_LATTICE_RANK - 1; a++)
             p = a == s.axis[i] ? point[a] : p;
-        has |= (s.axis[i] < FLOE_INTERP_RANK - 1 && p < s.odds[i]) << i;
+        has |= (s.axis[i] < FLOE_LATTICE_RANK - 1 && p < s.odds[i]) << i;
     }
     uint32_t with = has;
 #pragma unroll
-    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
-        with |= (s.axis[i] == FLOE_INTERP_RANK - 1) << i;
+    for (uint32_t i = 0; i < FLOE_LATTICE_AXES; i++)
+        with |= (s.axis[i] == FLOE_LATTICE_RANK - 1) << i;
 #pragma unroll
-    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
+    for (uint32_t class_ = 1; class_ < FLOE_LATTICE_CLASSES; class_++) {
         t.with_last |= (class_ < s.nclasses && (class_ & ~with) == 0) << class_;
         t.without_last |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
     }
@@ -132,13 +133,13 @@ template <bool IN_PLACE> FLOE_DEV task task_of(const coding<IN_PLACE> &k, const 
         return t;
     uint32_t p = point[0], stride = s.stride[0], band = 0;
 #pragma unroll
-    for (uint32_t a = 1; a < FLOE_INTERP_RANK - 1; a++) {
+    for (uint32_t a = 1; a < FLOE_LATTICE_RANK - 1; a++) {
         p = a == k.axis ? point[a] : p;
         stride = a == k.axis ? s.stride[a] : stride;
     }
     for (uint32_t b = 1; b < s.nbands; b++)
         band = p >= s.begin[b] ? b : band;
-    t.table = band * FLOE_INTERP_CLASSES;
+    t.table = band * FLOE_LATTICE_CLASSES;
     if (IN_PLACE)
         t.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, s.nbands, s.begin[band]) - p) * stride;
     return t;
@@ -153,9 +154,9 @@ FLOE_DEV cell cell_of(const step_codes &s, const task &t, uint32_t e, bool &ther
 {
     const uint32_t x = t.first + e * s.lanes;
     there = x < s.end && t.index + x < s.ncells;
-    return {t.at + x * s.stride[FLOE_INTERP_RANK - 1], x >= s.coarse[FLOE_INTERP_RANK - 1] ? 0
-                                                       : x < s.last                        ? t.with_last
-                                                                                           : t.without_last};
+    return {t.at + x * s.stride[FLOE_LATTICE_RANK - 1], x >= s.coarse[FLOE_LATTICE_RANK - 1] ? 0
+                                                        : x < s.last                         ? t.with_last
+                                                                                             : t.without_last};
 }
 
 FLOE_DEV uint32_t index_of(const step_codes &s, const task &t, uint32_t e) { return t.index + t.first + e * s.lanes; }
@@ -378,18 +379,18 @@ __global__ void __launch_bounds__(THREADS, CLASSES > FEW ? AT_ONCE : AT_ONCE + 1
 /* all: as many cells as there are records, with those behind the last row. */
 step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool all)
 {
-    const floe_interp_step &s = c.step;
-    const uint64_t row = floe_interp_row_records(&s);
+    const floe_lattice_step &s = c.step;
+    const uint64_t row = floe_lattice_row_records(&s);
     step_codes k = {};
     k.array = (floe_real *)c.array;
     k.records = (uint8_t *)c.records;
     k.largest = c.largest;
     k.means = c.means;
     k.length = (uint32_t)(row * 8 >> s.naxes);
-    floe_interp_box cells = {{0, 0, 0, 0}, {s.coarse[0], s.coarse[1], s.coarse[2], k.length}};
+    floe_lattice_box cells = {{0, 0, 0, 0}, {s.coarse[0], s.coarse[1], s.coarse[2], k.length}};
     if (c.cells)
         cells = *c.cells;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         k.lo[a] = (uint32_t)cells.lo[a];
     k.end = (uint32_t)cells.hi[3];
     uint32_t lanes = 1;
@@ -408,7 +409,7 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.nbands = (uint8_t)c.nbands;
     for (uint32_t b = 0; b < c.nbands; b++)
         k.begin[b] = (uint32_t)c.begin[b];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         k.coarse[a] = (uint32_t)s.coarse[a];
         k.stride[a] = stride[a] << (c.in_place ? c.depth[a] : 0);
     }
@@ -416,7 +417,7 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
         const uint32_t a = s.axis[i], to_odd = k.stride[a] * (c.in_place ? 1 : k.coarse[a]);
         k.axis[i] = (uint8_t)a;
         k.odds[i] = (uint32_t)s.fine[a] - k.coarse[a];
-        k.last = a == FLOE_INTERP_RANK - 1 ? k.odds[i] : k.last;
+        k.last = a == FLOE_LATTICE_RANK - 1 ? k.odds[i] : k.last;
         k.stride[a] *= c.in_place ? 2 : 1;
         for (uint32_t class_ = 1; class_ < k.nclasses; class_++)
             k.offset[class_] += class_ >> i & 1 ? to_odd : 0;
@@ -431,20 +432,20 @@ template <class CODING>
 uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, CODING &k, uint32_t *nblocks)
 {
     const uint64_t most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;
-    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, table = 0;
+    uint32_t stride[FLOE_LATTICE_RANK] = {0, 0, 0, 1}, table = 0;
     for (uint32_t a = 3; a-- > 0;)
         stride[a] = stride[a + 1] * (uint32_t)c->shape[a + 1];
     k.status = c->status;
     k.axis = c->axis;
     *nblocks = 0;
-    for (; k.nsteps < n && k.nsteps < k.MOST && table + c->nbands * FLOE_INTERP_CLASSES <= k.TABLE; k.nsteps++, c++) {
+    for (; k.nsteps < n && k.nsteps < k.MOST && table + c->nbands * FLOE_LATTICE_CLASSES <= k.TABLE; k.nsteps++, c++) {
         step_codes &s = k.step[k.nsteps] = step_of(*c, stride, all);
         k.nclasses = s.nclasses > k.nclasses ? s.nclasses : k.nclasses;
         s.table = table;
         s.block = *nblocks;
         *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div((uint64_t)s.ntasks * s.lanes, THREADS), most), 1);
-        for (uint32_t t = 0; t < c->nbands * FLOE_INTERP_CLASSES; t++)
-            k.table[table++] = c->steps[t / FLOE_INTERP_CLASSES][t % FLOE_INTERP_CLASSES];
+        for (uint32_t t = 0; t < c->nbands * FLOE_LATTICE_CLASSES; t++)
+            k.table[table++] = c->steps[t / FLOE_LATTICE_CLASSES][t % FLOE_LATTICE_CLASSES];
     }
     return k.nsteps;
 }
@@ -464,17 +465,17 @@ int launch(void few(const CODING), void many(const CODING), const floe_wavelet_d
 template <bool ENCODE> int launch_codes(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
     if (n && c->in_place)
-        return launch(wavelet_codes_kernel<ENCODE, FEW, true>, wavelet_codes_kernel<ENCODE, FLOE_INTERP_CLASSES, true>,
+        return launch(wavelet_codes_kernel<ENCODE, FEW, true>, wavelet_codes_kernel<ENCODE, FLOE_LATTICE_CLASSES, true>,
                       c, n, ENCODE, stream);
-    return launch(wavelet_codes_kernel<ENCODE, FEW, false>, wavelet_codes_kernel<ENCODE, FLOE_INTERP_CLASSES, false>, c,
-                  n, ENCODE, stream);
+    return launch(wavelet_codes_kernel<ENCODE, FEW, false>, wavelet_codes_kernel<ENCODE, FLOE_LATTICE_CLASSES, false>,
+                  c, n, ENCODE, stream);
 }
 
 } // namespace
 
 int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_largest_kernel<FEW>, wavelet_largest_kernel<FLOE_INTERP_CLASSES>, c, n, false, stream);
+    return launch(wavelet_largest_kernel<FEW>, wavelet_largest_kernel<FLOE_LATTICE_CLASSES>, c, n, false, stream);
 }
 
 int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)

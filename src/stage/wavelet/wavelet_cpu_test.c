@@ -65,7 +65,7 @@ static void check_line(const floe_wavelet_pass *p, const floe_real *x, const flo
 {
     const uint64_t n = p->n[p->axis];
     long double in[MOST], want[MOST];
-    uint64_t at[FLOE_INTERP_RANK];
+    uint64_t at[FLOE_LATTICE_RANK];
     memcpy(at, first, sizeof at);
     for (at[p->axis] = 0; at[p->axis] < n; at[p->axis]++)
         in[at[p->axis]] = x[place(p->shape, at)];
@@ -95,7 +95,7 @@ static void some_points(floe_wavelet_pass p, const floe_real *y, const floe_real
         const uint64_t at[] = {i / p.shape[3] / p.shape[2] / p.shape[1], i / p.shape[3] / p.shape[2] % p.shape[1],
                                i / p.shape[3] % p.shape[2], i % p.shape[3]};
         bool is = at[p.axis] >= p.first && at[p.axis] < p.end;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             is = is && at[a] < p.n[a];
         assert_true(!is || memcmp(&part[i], &whole[i], sizeof *part) == 0);
     }
@@ -107,7 +107,7 @@ static void one_box(const floe_wavelet_pass *p, uint64_t seed)
 {
     const uint64_t count = p->shape[0] * p->shape[1] * p->shape[2] * p->shape[3];
     floe_real *x = malloc(count * sizeof *x), *y[2];
-    uint64_t at[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK], state = seed;
+    uint64_t at[FLOE_LATTICE_RANK], n[FLOE_LATTICE_RANK], state = seed;
     for (uint64_t i = 0; i < count; i++)
         x[i] = (floe_real)hostile_below(&state, 1 << 20) / (1 << 19) - 1;
     for (int isa = 0; isa < 2; isa++) {

@@ -10,8 +10,8 @@ enum { MOST = 70, LARGEST = 300, LONGEST = 9000 /* of one more extent */ };
 
 typedef struct sample {
     floe_dtype dtype;
-    uint64_t shape[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK];
-    uint32_t naxes, axis[FLOE_INTERP_AXES], packet;
+    uint64_t shape[FLOE_LATTICE_RANK], fine[FLOE_LATTICE_RANK];
+    uint32_t naxes, axis[FLOE_LATTICE_AXES], packet;
     floe_wavelet_bank bank;
     bool one_sided;
 } sample;
@@ -24,7 +24,7 @@ typedef struct arrays {
 
 static arrays arrays_of(const sample *s, uint64_t seed)
 {
-    const uint64_t size = floe_dtype_size(s->dtype), count = floe_interp_points(s->shape);
+    const uint64_t size = floe_dtype_size(s->dtype), count = floe_lattice_points(s->shape);
     arrays a = {.nbytes = count * size};
     uint64_t state = seed;
     a.host = malloc(a.nbytes);
@@ -113,7 +113,7 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
     c.largest = (unsigned long long *)(void *)&dev->largest;
     c.means = &dev->means;
     if (s->packet) {
-        c.axis = floe_interp_slowest(s->shape);
+        c.axis = floe_lattice_slowest(s->shape);
         c.nbands = s->packet + 1;
         for (uint64_t z = s->shape[c.axis]; z-- > 0;)
             c.begin[floe_wavelet_packet_band(b->plan, z)] = z;
@@ -161,12 +161,12 @@ static void a_step(const sample *s, uint64_t seed)
     plan->nsteps = 1;
     plan->packet = s->packet;
     plan->base = 0.01;
-    for (int i = 0; i < FLOE_INTERP_CLASSES; i++)
+    for (int i = 0; i < FLOE_LATTICE_CLASSES; i++)
         plan->packet_exponent[i] = (int8_t)(3 * i), k->exponent[i] = (int8_t)(-5 * i);
-    k->step = (floe_interp_step){.naxes = s->naxes, .width = 2};
+    k->step = (floe_lattice_step){.naxes = s->naxes, .width = 2};
     memcpy(k->step.axis, s->axis, sizeof k->step.axis);
     memcpy(k->step.fine, s->fine, sizeof k->step.fine);
-    floe_interp_coarsen(&k->step);
+    floe_lattice_coarsen(&k->step);
     const floe_wavelet_bands b = bands_of(s, &cpu, plan, a.host);
     floe_wavelet_dev_lift l = {
         .array = {a.dev[0], a.dev[1]}, .step = k->step, .bank = s->bank, .one_sided = plan->one_sided};
@@ -278,15 +278,15 @@ static void add_pass(floe_wavelet_dev_place *to, const uint8_t *depth, uint32_t 
 /* Packet and steps of a plan. */
 static void add_passes(const floe_wavelet_plan *plan, floe_wavelet_dev_place *to)
 {
-    uint8_t depth[FLOE_INTERP_RANK] = {0};
-    floe_interp_step packet;
+    uint8_t depth[FLOE_LATTICE_RANK] = {0};
+    floe_lattice_step packet;
     for (uint32_t k = 0; floe_wavelet_packet_step(plan, k, &packet); k++) {
         add_pass(to, depth, packet.axis[0]);
         depth[packet.axis[0]]++;
     }
     memset(depth, 0, sizeof depth);
     for (uint32_t i = 0; i < plan->nsteps; i++) {
-        const floe_interp_step *s = &plan->steps[i].step;
+        const floe_lattice_step *s = &plan->steps[i].step;
         for (uint32_t k = s->naxes; k-- > 0;)
             add_pass(to, depth, s->axis[k]);
         for (uint32_t k = 0; k < s->naxes; k++)
@@ -300,7 +300,7 @@ static void lift_host(const floe_wavelet_bands *b, bool inverse)
     const uint32_t n = plan->packet + plan->nsteps;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t k = inverse ? n - 1 - i : i;
-        floe_interp_step step;
+        floe_lattice_step step;
         if (k >= plan->packet)
             step = plan->steps[k - plan->packet].step;
         else if (!floe_wavelet_packet_step(plan, k, &step))
@@ -323,8 +323,8 @@ static void all_steps(const sample *s, uint64_t seed)
     arrays a[ARRAYS];
     memcpy(p.shape, s->shape, sizeof p.shape);
     for (uint32_t k = 0; k < ARRAYS; k++) {
-        const uint32_t slowest = floe_interp_slowest(s->shape), packet = (s->packet + k) % 4;
-        const bool stack = slowest < FLOE_INTERP_RANK - 1 && s->shape[slowest] >> packet > 1;
+        const uint32_t slowest = floe_lattice_slowest(s->shape), packet = (s->packet + k) % 4;
+        const bool stack = slowest < FLOE_LATTICE_RANK - 1 && s->shape[slowest] >> packet > 1;
         const floe_wavelet_bank bank = (floe_wavelet_bank)((s->bank + k) % FLOE_WAVELET_BANKS);
         const floe_wavelet_structure way = {.bank = bank,
                                             .one_sided = s->one_sided && floe_wavelet_interpolates(bank) ? 13 : 0,

@@ -438,7 +438,7 @@ void set_end(const line &l, int64_t i, bool inverse, end_taps &e)
     }
 }
 
-line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t stride[FLOE_INTERP_RANK])
+line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t stride[FLOE_LATTICE_RANK])
 {
     line r = {};
     r.n = (uint32_t)l.step.fine[axis];
@@ -452,13 +452,13 @@ line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t strid
     return r;
 }
 
-/* The axes of a pass: `march`, and `row`, which is the last one. FLOE_INTERP_RANK: none. */
+/* The axes of a pass: `march`, and `row`, which is the last one. FLOE_LATTICE_RANK: none. */
 struct axes {
     uint32_t march, row;
 };
 
 /* The axis along which threads march where only rows are lifted: the longest of the others. */
-uint32_t longest(const uint64_t n[FLOE_INTERP_RANK])
+uint32_t longest(const uint64_t n[FLOE_LATTICE_RANK])
 {
     uint32_t axis = 2;
     for (uint32_t a = 2; a-- > 0;)
@@ -466,11 +466,11 @@ uint32_t longest(const uint64_t n[FLOE_INTERP_RANK])
     return axis;
 }
 
-pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at, const floe_interp_box &box)
+pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at, const floe_lattice_box &box)
 {
     pass p = {};
-    const uint32_t march = along.march < FLOE_INTERP_RANK ? along.march : longest(l.step.fine);
-    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, other = 3;
+    const uint32_t march = along.march < FLOE_LATTICE_RANK ? along.march : longest(l.step.fine);
+    uint32_t stride[FLOE_LATTICE_RANK] = {0, 0, 0, 1}, other = 3;
     for (uint32_t a = 3; a-- > 0;)
         stride[a] = stride[a + 1] * (uint32_t)l.shape[a + 1];
     p.from = (const floe_real *)(l.first ? l.first : l.array[at]);
@@ -479,12 +479,12 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at, const floe
     p.status = l.status;
     p.march = line_of(l, march, stride);
     p.apart = l.apart ? l.apart : (uint64_t)p.march.count[0] * p.march.step;
-    if (along.row < FLOE_INTERP_RANK)
+    if (along.row < FLOE_LATTICE_RANK)
         p.row = line_of(l, along.row, stride);
     p.begin = (uint32_t)box.lo[march] / 2;
     p.end = (uint32_t)floe_ceil_div(box.hi[march], 2);
     p.nothers = p.extent[0] = p.extent[1] = p.extent[2] = 1;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+    for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
         if (a == march || a == along.row)
             continue;
         other--;
@@ -512,12 +512,12 @@ template <class W> void deal_rows(pass *p, uint32_t begin, uint32_t end)
 }
 
 template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH>
-void launch(pass p, const floe_interp_box &box, cudaStream_t stream)
+void launch(pass p, const floe_lattice_box &box, cudaStream_t stream)
 {
     using W = way<BANK, INVERSE>;
     if (LANES)
-        deal_rows<W>(&p, (uint32_t)box.lo[FLOE_INTERP_RANK - 1] / 2,
-                     (uint32_t)floe_ceil_div(box.hi[FLOE_INTERP_RANK - 1], 2));
+        deal_rows<W>(&p, (uint32_t)box.lo[FLOE_LATTICE_RANK - 1] / 2,
+                     (uint32_t)floe_ceil_div(box.hi[FLOE_LATTICE_RANK - 1], 2));
     const uint64_t groups = LANES ? floe_ceil_div(p.nothers, FLOE_WARP / p.width) * p.nstrips
                                   : floe_ceil_div(p.nothers, THREADS) * WARPS,
                    pairs = p.end - p.begin, wanted = BUSY * (uint64_t)floe_gpu_limits_cuda().processors / groups,
@@ -529,19 +529,19 @@ void launch(pass p, const floe_interp_box &box, cudaStream_t stream)
 }
 
 template <uint32_t BANK, bool INVERSE>
-void launch_along(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box, cudaStream_t stream)
+void launch_along(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_lattice_box &box, cudaStream_t stream)
 {
     const pass p = pass_of(l, a, at, box);
-    if (a.row == FLOE_INTERP_RANK)
+    if (a.row == FLOE_LATTICE_RANK)
         launch<BANK, INVERSE, false, true>(p, box, stream);
-    else if (a.march == FLOE_INTERP_RANK)
+    else if (a.march == FLOE_LATTICE_RANK)
         launch<BANK, INVERSE, true, false>(p, box, stream);
     else
         launch<BANK, INVERSE, true, true>(p, box, stream);
 }
 
 template <uint32_t BANK>
-void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box, cudaStream_t stream)
+void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_lattice_box &box, cudaStream_t stream)
 {
     if (l.inverse)
         launch_along<BANK, true>(l, a, at, box, stream);
@@ -549,7 +549,7 @@ void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe
         launch_along<BANK, false>(l, a, at, box, stream);
 }
 
-using launcher = void(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_interp_box &box,
+using launcher = void(const floe_wavelet_dev_lift &l, axes a, uint32_t at, const floe_lattice_box &box,
                       cudaStream_t stream);
 launcher *const launchers[FLOE_WAVELET_BANKS] = {launch_bank<0>, launch_bank<1>, launch_bank<2>, launch_bank<3>,
                                                  launch_bank<4>, launch_bank<5>, launch_bank<6>, launch_bank<7>};
@@ -559,20 +559,20 @@ launcher *const launchers[FLOE_WAVELET_BANKS] = {launch_bank<0>, launch_bank<1>,
 /* Where the last axis is lifted right before another one, or put back right after it, one pass does both. */
 int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void *stream)
 {
-    const floe_interp_step *s = &l->step;
+    const floe_lattice_step *s = &l->step;
     const uint32_t npasses = floe_wavelet_dev_passes(s);
     floe_wavelet_dev_lift pass = *l;
     for (uint32_t i = 0; i < npasses; i++, *at = !*at, pass.first = NULL) {
-        axes a = {FLOE_INTERP_RANK, FLOE_INTERP_RANK};
-        floe_interp_box box = {{0, 0, 0, 0}, {s->fine[0], s->fine[1], s->fine[2], s->fine[3]}};
-        for (uint32_t along = 0; along < FLOE_INTERP_RANK && l->wanted; along++) {
+        axes a = {FLOE_LATTICE_RANK, FLOE_LATTICE_RANK};
+        floe_lattice_box box = {{0, 0, 0, 0}, {s->fine[0], s->fine[1], s->fine[2], s->fine[3]}};
+        for (uint32_t along = 0; along < FLOE_LATTICE_RANK && l->wanted; along++) {
             box.lo[along] = l->wanted->lo[along];
             box.hi[along] = floe_min64(l->wanted->hi[along], s->fine[along]);
         }
         for (uint32_t k = 0; k < s->naxes; k++) {
             const uint32_t number = floe_wavelet_dev_pass(s, k), along = s->axis[k];
             if (number == (l->inverse ? i : npasses - 1 - i))
-                (along == FLOE_INTERP_RANK - 1 ? a.row : a.march) = along;
+                (along == FLOE_LATTICE_RANK - 1 ? a.row : a.march) = along;
             else if (number > i) { /* means and details yet */
                 box.lo[along] = 0;
                 box.hi[along] = s->fine[along];

@@ -46,13 +46,13 @@ static_assert(all_are_known(), "a bank ends with a lifting of odds, or has a lif
 /* What a launch does of an array: passes first .. end - 1, or, where lines are longer than a part may be, lifting `number` of one pass. */
 struct group {
     uint32_t first, end, number;
-    uint32_t nparts;                                            /* 0: the lines are too long for parts */
-    uint32_t extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK]; /* points of a part, and parts, along each axis */
+    uint32_t nparts;                                              /* 0: the lines are too long for parts */
+    uint32_t extent[FLOE_LATTICE_RANK], parts[FLOE_LATTICE_RANK]; /* points of a part, and parts, along each axis */
 };
 
 /* The points along each axis, and the distance from one to the next. */
 struct box {
-    uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
+    uint32_t shape[FLOE_LATTICE_RANK], stride[FLOE_LATTICE_RANK];
 };
 
 struct lift {
@@ -89,18 +89,18 @@ struct one_sided {
 
 /* The lines of a pass. */
 struct points {
-    uint32_t axis, n, step;                /* points of a line; step: from one to the next */
-    uint32_t stride[FLOE_INTERP_RANK];     /* from a line to the next */
-    floe_divisor extent[FLOE_INTERP_RANK]; /* lines along each axis; along their own 1 */
+    uint32_t axis, n, step;                 /* points of a line; step: from one to the next */
+    uint32_t stride[FLOE_LATTICE_RANK];     /* from a line to the next */
+    floe_divisor extent[FLOE_LATTICE_RANK]; /* lines along each axis; along their own 1 */
 };
 
 /* A part of an array, and a copy of its points in shared memory. */
 struct part {
-    const floe_real *from;                /* its first point, in the array that it is read from */
-    floe_real *to;                        /* and in that it is written to */
-    uint32_t stride[FLOE_INTERP_RANK];    /* in both arrays */
-    box own;                              /* the copy */
-    floe_divisor shape[FLOE_INTERP_RANK]; /* points along each axis */
+    const floe_real *from;                 /* its first point, in the array that it is read from */
+    floe_real *to;                         /* and in that it is written to */
+    uint32_t stride[FLOE_LATTICE_RANK];    /* in both arrays */
+    box own;                               /* the copy */
+    floe_divisor shape[FLOE_LATTICE_RANK]; /* points along each axis */
 };
 
 /* Finds part `number` of a group. By one thread. */
@@ -109,7 +109,7 @@ FLOE_DEV void find_part(const arrays &s, const floe_wavelet_dev_place &p, const 
     const uint8_t *depth = p.pass[g.first].depth;
     uint32_t stride = 1, place = 0;
     FLOE_NO_UNROLL
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+    for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
         const uint32_t i = number % g.parts[a], n = ((s.all.shape[a] - 1) >> depth[a]) + 1, lo = i * g.extent[a],
                        own = min(g.extent[a], n - lo);
         number /= g.parts[a];
@@ -118,7 +118,7 @@ FLOE_DEV void find_part(const arrays &s, const floe_wavelet_dev_place &p, const 
         r.stride[a] = s.all.stride[a] << depth[a];
         r.shape[a] = floe_divisor_of(own);
         place += lo * r.stride[a];
-        stride *= a == FLOE_INTERP_RANK - 1 ? own | 1 /* for banks of shared memory */ : own;
+        stride *= a == FLOE_LATTICE_RANK - 1 ? own | 1 /* for banks of shared memory */ : own;
     }
     r.to = (floe_real *)p.array + place;
     r.from = p.from && g.first == 0 ? (const floe_real *)p.from + place : r.to;
@@ -165,8 +165,8 @@ FLOE_DEV void find_end(uint32_t n, int32_t k, bool inverse, one_sided &to)
 FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const box &x, const uint8_t *depth0,
                           bool inverse, common &c)
 {
-    const uint32_t npasses = g.end - g.first, i = threadIdx.x, a = i % FLOE_INTERP_RANK, end = i - THREADS / 2,
-                   pass = i < THREADS / 2 ? i / FLOE_INTERP_RANK : end / FLOE_WAVELET_SIDED;
+    const uint32_t npasses = g.end - g.first, i = threadIdx.x, a = i % FLOE_LATTICE_RANK, end = i - THREADS / 2,
+                   pass = i < THREADS / 2 ? i / FLOE_LATTICE_RANK : end / FLOE_WAVELET_SIDED;
     const floe_wavelet_dev_pass_at &at = p.pass[g.first + min(pass, npasses - 1)];
     if (i < THREADS / 2 && pass < npasses)
         find_points(x, depth0, at, a, c.of[pass]);
@@ -175,7 +175,7 @@ FLOE_DEV void find_common(const floe_wavelet_dev_place &p, const group &g, const
                  (int32_t)(end % FLOE_WAVELET_SIDED), inverse, c.ends[pass][end % FLOE_WAVELET_SIDED]);
     __syncthreads();
 }
-static_assert(PASSES * FLOE_INTERP_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
+static_assert(PASSES * FLOE_LATTICE_RANK <= (int)THREADS / 2 && PASSES * FLOE_WAVELET_SIDED <= (int)THREADS / 2,
               "a thread for each");
 
 /* A lifting of a pass. It copies what shared memory holds, so that the copies stay in registers while points are stored there. */
@@ -270,7 +270,7 @@ FLOE_DEV void lift_runs(const lifting &t, floe_real *array, uint32_t first, uint
     for (uint32_t task = first; task < t.ntasks; task += step) {
         uint32_t left = task, place = 0;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;)
             place += floe_divide(&left, &t.p.extent[a]) * t.p.stride[a];
         const int32_t i = (int32_t)left * RUN;
         lift_run<RUN, NTAPS>(t, array + place, i, min(RUN, t.count - i));
@@ -314,7 +314,7 @@ FLOE_DEV void copy(const part &r, const floe_real *from, const uint32_t *from_st
             const bool there = left < n;
             at_to[k] = 0;
 #pragma unroll
-            for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+            for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
                 const uint32_t digit = a ? floe_divide(&left, &shape[a]) : left;
                 at += digit * stride[a];
                 at_to[k] += digit * to_stride[a];
@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const _
     if (*s.status != FLOE_OK || g.first == g.end || PARTS != (g.nparts > 0) || (PARTS && number >= g.nparts))
         return;
     if constexpr (!PARTS) {
-        const uint8_t none[FLOE_INTERP_RANK] = {};
+        const uint8_t none[FLOE_LATTICE_RANK] = {};
         find_common(p, g, s.all, none, s.inverse, c);
         lift_tasks(lifting_of(s.banks[k], c, p.one_sided, 0, g.number, s.inverse), (floe_real *)p.array,
                    number * THREADS + threadIdx.x, gridDim.x / s.n * THREADS);
@@ -387,14 +387,14 @@ uint32_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32
 /* Places in shared memory for these points: an odd number for a row, so that columns lie in different banks. */
 uint32_t room_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
 {
-    return axis == FLOE_INTERP_RANK - 1 ? points_of(s, pass, axis) | 1 : points_of(s, pass, axis);
+    return axis == FLOE_LATTICE_RANK - 1 ? points_of(s, pass, axis) | 1 : points_of(s, pass, axis);
 }
 
 /* Whether a pass has the lattice of the group's first pass along the axes of which parts have only some points: all but `axes`. */
 bool is_on_lattice(const floe_wavelet_dev_pass_at &begin, const floe_wavelet_dev_pass_at &pass, uint32_t axes)
 {
     bool same = true;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         same = same && (axes >> a & 1 || pass.depth[a] == begin.depth[a]);
     return same;
 }
@@ -419,9 +419,9 @@ group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
         g.nparts = 0;
         return g;
     }
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+    for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
         const uint32_t n = points_of(s, begin, a);
-        const bool own = axes >> a & 1, is_row = a == FLOE_INTERP_RANK - 1;
+        const bool own = axes >> a & 1, is_row = a == FLOE_LATTICE_RANK - 1;
         const uint64_t most = is_row ? (MOST / points - 1) | 1 : MOST, /* a row has room for an odd number */
             fit = floe_min64(floe_max64(s.least / points, 1), most);
         g.parts[a] = own ? 1 : (uint32_t)floe_ceil_div(n, fit);
@@ -488,7 +488,7 @@ int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *str
 {
     arrays s = {};
     uint32_t stride = 1, counts[FLOE_WAVELET_DEV_ARRAYS], most = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.all.shape[a]) {
+    for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0; stride *= s.all.shape[a]) {
         s.all.shape[a] = (uint32_t)p->shape[a];
         s.all.stride[a] = stride;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of stage wavelet, for both compilers; wavelet.h has its contract. Steps and lattices are those of stage interp. */
+/* Types of stage wavelet, for both compilers; wavelet.h has its contract. Steps and lattices are those of stage lattice. */
 #ifndef FLOE_STAGE_WAVELET_SHAPE_H
 #define FLOE_STAGE_WAVELET_SHAPE_H
 
-#include "stage/interp/interp_shape.h"
+#include "stage/lattice/lattice_math.h"
 
 typedef enum floe_wavelet_bank {
     FLOE_WAVELET_97 =

@@ -81,7 +81,7 @@ FLOE_INLINE void finish(const floe_wavelet_row *r, const floe_real *v, uint64_t 
     for (uint64_t i = 0; i < n; i++)
         y[i] = FLOE_R(floe_wavelet_give)(v[i], center);
     for (uint64_t i = 0; i < n && r->log; i++)
-        y[i] = FLOE_R(floe_interp_exp)(y[i]);
+        y[i] = FLOE_R(floe_lattice_exp)(y[i]);
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
@@ -104,7 +104,7 @@ FLOE_INLINE bool is_within(const floe_wavelet_row *r, floe_real x, floe_real y, 
 static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *found)
 {
     const floe_real x = ((const floe_real *)r->field)[(int64_t)i * r->stride], v = ((const floe_real *)r->array)[i];
-    const floe_real f = r->log ? FLOE_R(floe_interp_log)(x, (floe_uint)r->fill) : x;
+    const floe_real f = r->log ? FLOE_R(floe_lattice_log)(x, (floe_uint)r->fill) : x;
     const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, r->center, r->unit);
     double error, magnitude;
     floe_real y;

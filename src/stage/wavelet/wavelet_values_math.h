@@ -3,7 +3,7 @@
 #ifndef FLOE_STAGE_WAVELET_VALUES_MATH_H
 #define FLOE_STAGE_WAVELET_VALUES_MATH_H
 
-#include "stage/interp/interp_math.h"
+#include "stage/lattice/lattice_value_math.h"
 #include "stage/wavelet/wavelet_math.h"
 #include "stage/wavelet/wavelet_values.h"
 
@@ -11,8 +11,8 @@
 FLOE_HD floe_real FLOE_R(floe_wavelet_take)(floe_real x, uint64_t fill, bool log)
 {
     const floe_real f =
-        log ? FLOE_R(floe_interp_log)(x, (floe_uint)fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)fill);
-    return FLOE_INTERP_ABS(f) < FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
+        log ? FLOE_R(floe_lattice_log)(x, (floe_uint)fill) : FLOE_R(floe_lattice_clean)(x, (floe_uint)fill);
+    return FLOE_LATTICE_ABS(f) < FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
 }
 
 /* What the field will have for a value of the array, or its logarithm. */

@@ -4,7 +4,7 @@
 
 #include "backend/device.cuh"
 #include "codec/interp/gpu/interp_dev.h"
-#include "stage/interp/interp_patterns.cuh"
+#include "stage/lattice/lattice_patterns.cuh"
 
 namespace
 {
@@ -27,9 +27,9 @@ struct sums {
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_DEV void put_value(const job &j, const uint64_t point[FLOE_INTERP_RANK], uint64_t pattern)
+FLOE_DEV void put_value(const job &j, const uint64_t point[FLOE_LATTICE_RANK], uint64_t pattern)
 {
-    uint8_t *to = floe_interp_output_place(&j.values, point);
+    uint8_t *to = floe_lattice_output_place(&j.values, point);
     if (to && j.negative)
         to[j.values.size - 1] |= 0x80;
     else if (to)
@@ -38,7 +38,7 @@ FLOE_DEV void put_value(const job &j, const uint64_t point[FLOE_INTERP_RANK], ui
 
 /* Where the first value of a word lies; the others follow it along its row. */
 struct word_place {
-    uint64_t point[FLOE_INTERP_RANK], position;
+    uint64_t point[FLOE_LATTICE_RANK], position;
 };
 
 /* Out of line: most kinds of launch have one, which would cost registers of all. */
@@ -48,14 +48,14 @@ FLOE_DEV_COLD word_place place_of(const job &j, uint64_t word)
     uint64_t row = word;
     const uint64_t x = floe_last_digit(&row, j.row) * WORD;
     w.position = row * j.shape[3] + x;
-    floe_interp_point_of(j.shape, row * j.shape[3], w.point);
+    floe_lattice_point_of(j.shape, row * j.shape[3], w.point);
     w.point[3] = x;
     return w;
 }
 
 FLOE_DEV const uint8_t *values_of(const job &j, const word_place &w)
 {
-    return (const uint8_t *)j.values.view.data + floe_interp_view_at(&j.values.view, w.point) * (int64_t)j.values.size;
+    return (const uint8_t *)j.values.view.data + floe_lattice_view_at(&j.values.view, w.point) * (int64_t)j.values.size;
 }
 
 FLOE_DEV uint64_t pattern_at(const job &j, const uint8_t *values, uint64_t number)
@@ -65,7 +65,7 @@ FLOE_DEV uint64_t pattern_at(const job &j, const uint8_t *values, uint64_t numbe
 
 FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
 {
-    const uint32_t s = floe_interp_palette_place(j.palette, j.npalette, pattern);
+    const uint32_t s = floe_lattice_palette_place(j.palette, j.npalette, pattern);
     return s < j.npalette ? 1 + s : FLOE_INTERP_SETS - 1;
 }
 
@@ -118,8 +118,8 @@ FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
 FLOE_DEV void find_special(const job &j, uint64_t word, sums &s)
 {
     each_pattern(j, word, [&](uint32_t, uint64_t position, uint64_t pattern) {
-        if ((j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill)) &&
-            floe_interp_palette_place(j.palette, j.npalette, pattern) == j.npalette)
+        if ((j.flat || floe_lattice_is_special(j.values.size, pattern, j.has_fill, j.fill)) &&
+            floe_lattice_palette_place(j.palette, j.npalette, pattern) == j.npalette)
             s.n[0] = floe_max64(s.n[0], ~position); /* the first one */
     });
 }
@@ -210,8 +210,8 @@ FLOE_DEV void place_listed(const job &j, uint64_t i)
         set_damaged(j.status);
         return;
     }
-    uint64_t point[FLOE_INTERP_RANK];
-    floe_interp_point_of(j.shape, position, point);
+    uint64_t point[FLOE_LATTICE_RANK];
+    floe_lattice_point_of(j.shape, position, point);
     put_value(j, point, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
 }
 

@@ -34,7 +34,7 @@ static void room_widen(floe_interp_gpu_room *room, const uint64_t *shape)
     most->records = floe_max64(most->records, needs.records);
     most->step_records = floe_max64(most->step_records, needs.step_records);
     most->nsteps = floe_max64(most->nsteps, needs.nsteps);
-    room->ncells = floe_interp_points(shape);
+    room->ncells = floe_lattice_points(shape);
     room->nwords = floe_max64(room->nwords, floe_interp_bits_room(shape));
     room->mask_records = floe_max64(room->mask_records, floe_context_nrecords(&mask));
     room->mask_chunks = floe_max64(room->mask_chunks, floe_context_nchunks(&mask));
@@ -43,13 +43,13 @@ static void room_widen(floe_interp_gpu_room *room, const uint64_t *shape)
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
                                     floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err)
 {
-    uint64_t shape[FLOE_INTERP_RANK];
+    uint64_t shape[FLOE_LATTICE_RANK];
     const floe_interp_needs *needs = &room->needs;
     *room = (floe_interp_gpu_room){.ncells = 0};
     for (uint32_t turns = 0; turns < rank; turns++) {
         if (!floe_codec_may_turn(turns, rank, extent, nchunks))
             continue;
-        FLOE_CHECK(err, !floe_dtype_is_integer(dtype) && floe_interp_shape_of(rank, extent, turns, shape),
+        FLOE_CHECK(err, !floe_dtype_is_integer(dtype) && floe_lattice_shape_of(rank, extent, turns, shape),
                    FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec interp takes");
         room_widen(room, shape);
     }
@@ -161,18 +161,18 @@ static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_are
 /* Of a level: what its own lattice and steps take, if no axis begins late. */
 static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 {
-    uint64_t shape[FLOE_INTERP_RANK];
+    uint64_t shape[FLOE_LATTICE_RANK];
     floe_interp_needs *needs = &room->needs;
     *needs = (floe_interp_needs){.coarse = 0};
     for (uint32_t turns = 0; turns < d->rank; turns++) {
         if (!floe_codec_may_turn(turns, d->rank, d->chunk, d->nchunks))
             continue;
-        floe_interp_shape_of(d->rank, d->chunk, turns, shape);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        floe_lattice_shape_of(d->rank, d->chunk, turns, shape);
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
         room_widen(room, shape);
     }
-    needs->lattice[0] = needs->lattice[1] = floe_interp_points(shape);
+    needs->lattice[0] = needs->lattice[1] = floe_lattice_points(shape);
 }
 
 static floe_status decode_plan(floe_codec_decode *d, floe_error *err)

@@ -16,9 +16,9 @@ typedef struct decoding {
     const floe_interp_gpu_decode *c;
     const floe_codec_chunk *k;
     uint64_t nbytes;
-    uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
-    floe_interp_output out;
-    floe_interp_box wanted[FLOE_INTERP_STEPS + 1]; /* floe_interp_plan_wanted */
+    uint32_t last, shift[FLOE_LATTICE_RANK]; /* floe_interp_level_step */
+    floe_lattice_output out;
+    floe_lattice_box wanted[FLOE_INTERP_STEPS + 1]; /* floe_interp_plan_wanted */
     floe_interp_chunk chunk;
     uint32_t size;
     bool narrow;
@@ -66,9 +66,9 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
 static void box_chunks(const decoding *d, uint32_t i, floe_context_dev_grid *g)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];
-    const floe_interp_box cells = floe_interp_needed(&c->step, &d->wanted[i]);
-    g->boxed = floe_interp_box_points(&cells) < floe_interp_points(c->step.coarse);
-    g->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
+    const floe_lattice_box cells = floe_interp_needed(&c->step, &d->wanted[i]);
+    g->boxed = floe_lattice_box_points(&cells) < floe_lattice_points(c->step.coarse);
+    g->box = floe_records_cells_box(&c->grid, &c->step, &cells);
 }
 
 enum { MANY_ANCHORS = 1 << 16 /* bytes: more than a block should copy */ };
@@ -81,13 +81,14 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     const bool to_field = i == 0 && d->k->call->level == 0;
     floe_interp_dev_job job = {.last = to_field, .log = d->chunk.log, .status = d->k->call->status};
     job.step = p->steps[i].step;
+    job.rule = p->steps[i].rule;
     job.records = records[i];
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0];
     job.box = d->wanted[i];
     job.fine = d->out.view;
     if (!to_field)
-        job.fine = floe_interp_view_lattice(
-            d->c->s.lattices[i % 2 == 0] + floe_interp_index(job.step.fine, job.box.lo) * d->size, job.step.fine);
+        job.fine = floe_lattice_view_lattice(
+            d->c->s.lattices[i % 2 == 0] + floe_lattice_index(job.step.fine, job.box.lo) * d->size, job.step.fine);
     FLOE_CUDA(d->k->err, FLOE_BY_REAL(d->narrow, floe_interp_decode)(&job, d->k->stream));
     return FLOE_OK;
 }
@@ -146,12 +147,12 @@ static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t table
                                  .ngrids = p->nsteps,
                                  .at = tables_at,
                                  .anchors_src = d->k->src + anchors_at};
-    open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
+    open.anchors_nbytes = floe_lattice_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
     d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
     floe_interp_plan_wanted(p, d->last, d->shift, &d->out.box, d->wanted);
     const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    if ((d->k->call->level && floe_interp_points(fine) > d->c->room.needs.lattice[d->last % 2 == 0]) ||
+    if ((d->k->call->level && floe_lattice_points(fine) > d->c->room.needs.lattice[d->last % 2 == 0]) ||
         !lay_records(d, &open, grids, &job, records))
         return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     if (open.anchors_nbytes > MANY_ANCHORS) {
@@ -219,7 +220,7 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
     job->records = s->mask_records;
     job->from = job->to = s->bits[0];
     FLOE_TRY(bits_do(d, job, FLOE_INTERP_BITS_UNRECORD));
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
+    for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;)
         if (axes >> a & 1) {
             job->axis = a;
             FLOE_TRY(bits_do(d, job, FLOE_INTERP_BITS_RESTORE));
@@ -254,12 +255,12 @@ static floe_status decode_values(decoding *d, const uint8_t *head)
 {
     const floe_codec_chunk *k = d->k;
     const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
-    if (d->chunk.kind == FLOE_INTERP_RAW) {
-        if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
+    if (d->chunk.kind == FLOE_LATTICE_RAW) {
+        if (d->nbytes < floe_interp_raw_nbytes(floe_lattice_points(d->chunk.plan.shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, d->chunk.plan.shape, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
     }
-    if (d->chunk.kind == FLOE_INTERP_FLAT)
+    if (d->chunk.kind == FLOE_LATTICE_FLAT)
         FLOE_TRY(floe_codec_fill(k, &d->out, d->chunk.plan.shape, NULL, d->chunk.base));
     else
         FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
@@ -277,16 +278,16 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
     FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
-    if (!floe_interp_turns_read(head, d->nbytes, FLOE_INTERP_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
-        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
+    if (!floe_lattice_turns_read(head, d->nbytes, FLOE_INTERP_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+        !floe_lattice_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
+    d->out = floe_lattice_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
     floe_interp_needs_of(d->chunk.plan.shape, &needs);
     if (floe_interp_header_read(&d->chunk, &needs, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    const floe_interp_view field = d->out.view;
+    const floe_lattice_view field = d->out.view;
     const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
     if (copied)
         d->out.view = floe_codec_turned_box(&d->out, d->c->turned);

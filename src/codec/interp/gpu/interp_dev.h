@@ -40,13 +40,13 @@ typedef enum floe_interp_bits_what {
 
 typedef struct floe_interp_bits_job {
     floe_interp_bits_what what;
-    uint64_t shape[FLOE_INTERP_RANK], row, nwords; /* row: words of one; each begins with a word */
+    uint64_t shape[FLOE_LATTICE_RANK], row, nwords; /* row: words of one; each begins with a word */
     const uint64_t *from;
     uint64_t *to;
     uint8_t *records;
     uint64_t nrecords; /* those behind the last row become 0 */
     uint32_t axis;
-    floe_interp_output values;     /* encode: all */
+    floe_lattice_output values;    /* encode: all */
     bool has_fill, flat, negative; /* negative: signs are set */
     uint64_t fill, base, palette[FLOE_INTERP_PALETTE];
     uint32_t npalette, set;
@@ -70,10 +70,11 @@ enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 32, FLOE_INTERP_DEV_
 
 /* A step of a structure, of a box; records have codes of two bytes. unit: of its fine lattice, in values of the box. */
 typedef struct floe_interp_dev_trial_step {
-    floe_interp_step step;
+    floe_lattice_step step;
+    floe_interp_rule rule;
     floe_context_dev_grid grid;
     uint32_t level;
-    uint64_t unit[FLOE_INTERP_RANK], records_at; /* records_at: in what a block has, a multiple of 16 */
+    uint64_t unit[FLOE_LATTICE_RANK], records_at; /* records_at: in what a block has, a multiple of 16 */
 } floe_interp_dev_trial_step;
 
 /* bits: of each place that is looked at; tallies: of each level of each structure. */
@@ -84,7 +85,7 @@ typedef struct floe_interp_trials_found {
 
 typedef struct floe_interp_trials_job {
     floe_interp_dev_check check;       /* values; how they come in */
-    uint64_t part[FLOE_INTERP_RANK];   /* extent of a box */
+    uint64_t part[FLOE_LATTICE_RANK];  /* extent of a box */
     int64_t at[FLOE_INTERP_DEV_BOXES]; /* the first value of each, but where bits of places choose them */
     bool by_bits, looks;               /* looks: bits are found first */
     floe_look look;

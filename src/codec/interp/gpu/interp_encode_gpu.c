@@ -51,7 +51,7 @@ static floe_interp_bits_job bits_job(const encoding *e)
     job.nwords = floe_interp_bits_room(n);
     job.has_fill = e->params->has_fill;
     job.fill = e->params->fill_bits;
-    job.flat = e->chunk.kind == FLOE_INTERP_FLAT;
+    job.flat = e->chunk.kind == FLOE_LATTICE_FLAT;
     job.base = e->chunk.base;
     memcpy(job.palette, e->chunk.palette, sizeof job.palette);
     return job;
@@ -69,7 +69,7 @@ static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_
 
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
 {
-    const int64_t at = floe_interp_view_number(&e->check.values, e->chunk.plan.shape, position) * (int64_t)e->size;
+    const int64_t at = floe_lattice_view_number(&e->check.values, e->chunk.plan.shape, position) * (int64_t)e->size;
     *pattern = 0; /* little-endian wherever there is a GPU */
     return floe_codec_fetch(pattern, (const uint8_t *)e->check.values.data + at, e->size, e->stream, e->err);
 }
@@ -138,6 +138,7 @@ static floe_status encode_level(encoding *e, uint32_t i)
     const floe_interp_gpu_scratch *s = &e->c->s;
     const floe_interp_dev_thin *thin = &e->thinning.steps[i];
     floe_interp_dev_job job = {.step = k->step,
+                               .rule = k->rule,
                                .original = thin->from,
                                .last = thin->last,
                                .log = e->check.log,
@@ -150,7 +151,7 @@ static floe_status encode_level(encoding *e, uint32_t i)
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
-        job.fine = floe_interp_view_lattice(s->lattices[i % 2 == 0], k->step.fine);
+        job.fine = floe_lattice_view_lattice(s->lattices[i % 2 == 0], k->step.fine);
     else /* while coarser ones are being done */
         FLOE_TRY(send_grids(e));
     FLOE_CUDA(e->err, FLOE_BY_REAL(e->narrow, floe_interp_encode)(&job, &e->check, e->stream));
@@ -184,7 +185,7 @@ static floe_status find_palette(encoding *e, uint32_t *npalette)
     return FLOE_OK;
 }
 
-/* Symbols of a mask, as floe_interp_count has them of every n-th chunk. Its records are made. */
+/* Symbols of a mask, as floe_records_count has them of every n-th chunk. Its records are made. */
 static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_context_dev_grid *grid, uint64_t *cost)
 {
     const floe_interp_gpu_encode *c = e->c;
@@ -221,7 +222,7 @@ static floe_status differ_mask(encoding *e, const floe_context_dev_grid *grid, u
     uint64_t *other = e->c->s.bits[1], least, cost;
     *axes = 0;
     FLOE_TRY(mask_bits(e, *bits, grid, &least));
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         if (e->chunk.plan.shape[a] == 1)
             continue;
         floe_interp_bits_job job = bits_job(e);
@@ -354,7 +355,7 @@ static floe_status make_sets(encoding *e)
 static floe_status make_flat(encoding *e)
 {
     unsigned long long n;
-    e->chunk.kind = FLOE_INTERP_FLAT;
+    e->chunk.kind = FLOE_LATTICE_FLAT;
     FLOE_TRY(fetch_pattern(e, 0, &e->chunk.base));
     floe_interp_bits_job job = bits_job(e);
     job.to = e->c->apart;
@@ -414,7 +415,7 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
     uint8_t bytes[2 * FLOE_INTERP_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_DEV_HEADER),
                 raw_to = floe_cursor_of(bytes + FLOE_INTERP_DEV_HEADER, FLOE_INTERP_DEV_HEADER);
-    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->chunk.turns};
+    const floe_interp_chunk raw = {.kind = FLOE_LATTICE_RAW, .turns = e->chunk.turns};
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++)
         e->chunk.plan.steps[i].tables = false; /* which kernels decide */
     floe_interp_header_write(&e->chunk, e->narrow, &to);
@@ -434,12 +435,12 @@ static floe_status pack(encoding *e)
     job->steps_at = job->header_nbytes - (job->nsteps * job->step_nbytes + 3) / 4 * 4; /* zeros follow them */
     for (uint32_t i = 0; i < p->nsteps; i++)
         job->checked[p->nsteps - 1 - i] = (uint8_t)p->steps[i].checked;
-    if (e->chunk.kind == FLOE_INTERP_CODED)
-        job->anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * e->size;
+    if (e->chunk.kind == FLOE_LATTICE_CODED)
+        job->anchors_nbytes = floe_lattice_points(floe_interp_anchors_shape(p)) * e->size;
     if (record->raw)
         record->context.ngrids = 0;
     record->most = floe_interp_raw_nbytes(e->ncells, e->narrow);
-    record->least = floe_interp_least(FLOE_INTERP_RANK, p->shape);
+    record->least = floe_interp_least(FLOE_LATTICE_RANK, p->shape);
     record->raw_header = job->header + FLOE_INTERP_DEV_HEADER;
     record->raw_header_nbytes = FLOE_INTERP_HEADER_NBYTES;
     record->zeros = record->raw_header + FLOE_INTERP_DEV_HEADER / 2;
@@ -462,9 +463,9 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->cuda.stream = e->stream;
     e->narrow = floe_dtype_is_narrow(chunk.dtype);
     e->size = (uint32_t)floe_dtype_size(chunk.dtype);
-    e->chunk.turns = floe_interp_turns_of(chunk.rank, chunk.shape);
-    floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.turns, e->chunk.plan.shape);
-    e->check.values = floe_interp_view_of(&chunk, e->chunk.turns);
+    e->chunk.turns = floe_lattice_turns_of(chunk.rank, chunk.shape);
+    floe_lattice_shape_of(chunk.rank, chunk.shape, e->chunk.turns, e->chunk.plan.shape);
+    e->check.values = floe_lattice_view_of(&chunk, e->chunk.turns);
     FLOE_TRY(floe_codec_turn_in(&e->check.values, c->turned, e->chunk.plan.shape, e->size, e->stream, e->err));
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->thinning = (floe_interp_gpu_thinning){&e->check, c->originals, c->anchors, e->stream, .narrow = e->narrow};
@@ -474,7 +475,7 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     e->pack = c->pack;
     e->pack.record.context.status = e->call->status;
     e->pack.record.out = floe_codec_written_place(e->call, index);
-    e->ncells = floe_interp_points(e->chunk.plan.shape);
+    e->ncells = floe_lattice_points(e->chunk.plan.shape);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
     return FLOE_OK;
 }

@@ -25,10 +25,11 @@ enum {
 
 /* A step of a box, in shared memory. Its points lie so far apart in the box, its cells in the box and in codes. */
 struct step_of_box {
-    floe_interp_step step;
-    uint32_t nrecords, stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK],
-        place[FLOE_INTERP_RANK];
-    uint32_t cell[FLOE_INTERP_RANK], codes[FLOE_INTERP_RANK];
+    floe_lattice_step step;
+    floe_interp_rule rule;
+    uint32_t nrecords, stride[FLOE_LATTICE_RANK], fine[FLOE_LATTICE_RANK], coarse[FLOE_LATTICE_RANK],
+        place[FLOE_LATTICE_RANK];
+    uint32_t cell[FLOE_LATTICE_RANK], codes[FLOE_LATTICE_RANK];
     weights of[WEIGHTS]; /* by how many cells there are before and behind */
 };
 
@@ -37,22 +38,23 @@ FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_bo
     const floe_interp_dev_trial_step &t = job.steps[i];
     __syncthreads(); /* others may still look at the step before */
     if (threadIdx.x < WEIGHTS)
-        s->of[threadIdx.x] = weights_number(threadIdx.x, t.step.predictor);
+        s->of[threadIdx.x] = weights_number(threadIdx.x, t.rule.predictor);
     if (threadIdx.x == FLOE_WARP) { /* one look at memory, not one after another */
         s->step = t.step;
+        s->rule = t.rule;
         s->nrecords = (uint32_t)floe_context_nrecords(&t.grid.grid);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             s->stride[a] = (uint32_t)t.unit[a];
         uint32_t stride = 1, codes = 1u << s->step.naxes;
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
             s->stride[a] *= stride;
             s->fine[a] = (uint32_t)s->step.fine[a];
             s->coarse[a] = (uint32_t)s->step.coarse[a];
-            s->place[a] = floe_interp_place(&s->step, a);
+            s->place[a] = floe_lattice_place(&s->step, a);
             s->cell[a] = s->stride[a] << (s->place[a] < s->step.naxes);
             s->codes[a] = codes;
             stride *= (uint32_t)job.part[a];
-            codes = a == 3 ? 8 * (uint32_t)floe_interp_row_records(&s->step) : codes * s->coarse[a];
+            codes = a == 3 ? 8 * (uint32_t)floe_lattice_row_records(&s->step) : codes * s->coarse[a];
         }
     }
     __syncthreads();
@@ -62,7 +64,7 @@ FLOE_DEV uint32_t index_of(const step_of_box &s, const uint32_t *point)
 {
     uint32_t i = 0;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         i += point[a] * s.stride[a];
     return i;
 }
@@ -71,13 +73,13 @@ FLOE_DEV uint32_t index_of(const step_of_box &s, const uint32_t *point)
 
 /* This thread's point, and how far it is to its next one. */
 struct walk_of_points {
-    uint32_t n[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK], by[FLOE_INTERP_RANK], left;
+    uint32_t n[FLOE_LATTICE_RANK], at[FLOE_LATTICE_RANK], by[FLOE_LATTICE_RANK], left;
 
     __device__ __forceinline__ void begin(const uint32_t *extent)
     {
         uint32_t count = 1, first = threadIdx.x, step = blockDim.x;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
             n[a] = extent[a] ? extent[a] : 1;
             count *= extent[a];
             at[a] = first % n[a];
@@ -93,7 +95,7 @@ struct walk_of_points {
         uint32_t carry = 0;
         left--;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;) {
             at[a] += by[a] + carry;
             carry = at[a] >= n[a];
             at[a] -= carry ? n[a] : 0;
@@ -125,12 +127,12 @@ FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
 FLOE_DEV bool load_box(const floe_interp_trials_job &job, uint32_t box, floe_real *values)
 {
     enum { AT_ONCE = 4 }; /* values of a thread that are on their way together */
-    uint32_t part[FLOE_INTERP_RANK], i = threadIdx.x;
-    const uint32_t n = (uint32_t)floe_interp_points(job.part);
+    uint32_t part[FLOE_LATTICE_RANK], i = threadIdx.x;
+    const uint32_t n = (uint32_t)floe_lattice_points(job.part);
     const floe_real *from = (const floe_real *)job.check.values.data + box_at(job, box);
     walk_of_points w;
     bool apart = false;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         part[a] = (uint32_t)job.part[a];
     for (w.begin(part); i < n; i += AT_ONCE * THREADS) {
         floe_real v[AT_ONCE];
@@ -176,9 +178,9 @@ FLOE_DEV void thin(const step_of_box &s, floe_real *values)
 {
     walk_of_points w;
     for (w.begin(s.coarse); w.there(); w.next()) {
-        uint32_t point[FLOE_INTERP_RANK];
+        uint32_t point[FLOE_LATTICE_RANK];
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             point[a] = w.at[a] << (s.place[a] < s.step.naxes);
         const uint32_t at = index_of(s, point);
         if (values[at] != values[at])
@@ -193,10 +195,10 @@ FLOE_DEV void bridge_anchors(const step_of_box &s, floe_real *values)
     const uint32_t n = s.coarse[0] * s.coarse[1] * s.coarse[2] * s.coarse[3];
     floe_real last = 0;
     for (uint32_t k = 0; k < 2 * n && threadIdx.x == 0; k++) { /* first from the last one to the first */
-        uint32_t i = k < n ? n - 1 - k : k - n, point[FLOE_INTERP_RANK];
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; i /= s.coarse[a])
+        uint32_t i = k < n ? n - 1 - k : k - n, point[FLOE_LATTICE_RANK];
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0; i /= s.coarse[a])
             point[a] = i % s.coarse[a];
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             point[a] <<= s.place[a] < s.step.naxes;
         floe_real *v = values + index_of(s, point);
         last = *v == *v ? *v : last;
@@ -217,7 +219,7 @@ FLOE_DEV floe_real predict_along(const step_of_box &s, const floe_real *at, bool
     const int32_t far = there ? (int32_t)s.stride[axis] : 0;
     uint32_t g = 0;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         g |= axis == a ? cell[a] : 0;
     const uint32_t behind = s.coarse[axis] - 1 - g;
     return FLOE_R(floe_interp_predict)(s.of[(behind < 2 ? behind : 2) * 2 + (g > 0)], at[g > 0 ? -3 * far : -far],
@@ -244,20 +246,20 @@ FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, bool there
 template <bool MEAN, uint32_t N>
 FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t odd, floe_real *values, int16_t *codes)
 {
-    const floe_real step = (floe_real)s.step.step, inverse = 1 / step;
-    uint32_t stride[FLOE_INTERP_AXES], class_of[N], offset[N];
+    const floe_real step = (floe_real)s.rule.step, inverse = 1 / step;
+    uint32_t stride[FLOE_LATTICE_AXES], class_of[N], offset[N];
     bool is[N];
 #pragma unroll
-    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
+    for (uint32_t i = 0; i < FLOE_LATTICE_AXES; i++)
         stride[i] = i < s.step.naxes ? s.stride[s.step.axis[i]] : 0;
 #pragma unroll
     for (uint32_t k = 0; k < N; k++) {
         const uint32_t c = odd == 1 ? 1u << k : odd == 2 ? 7 ^ 4u >> k : 7;
-        is[k] = c < 1u << s.step.naxes && (odd < FLOE_INTERP_AXES || k == 0);
+        is[k] = c < 1u << s.step.naxes && (odd < FLOE_LATTICE_AXES || k == 0);
         class_of[k] = is[k] ? c : 1;
         offset[k] = 0;
 #pragma unroll
-        for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
+        for (uint32_t i = 0; i < FLOE_LATTICE_AXES; i++)
             offset[k] += class_of[k] >> i & 1 ? stride[i] : 0;
     }
     for (; cells.there(); cells.next()) {
@@ -265,7 +267,7 @@ FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t 
         floe_real f[N], p[N];
         bool there[N];
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
             value_at += cells.at[a] * s.cell[a];
             code_at += cells.at[a] * s.codes[a];
             odds |= (uint32_t)(2 * cells.at[a] + 1 < s.fine[a]) << s.place[a];
@@ -295,7 +297,7 @@ FLOE_DEV void code_step(const step_of_box &s, floe_real *values, uint4 *records)
         records[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
     for (uint32_t odd = 1; odd <= s.step.naxes; odd++) {
-        if (s.step.mean)
+        if (s.rule.mean)
             code_classes<true, TOGETHER>(s, cells, odd, values, (int16_t *)records);
         else if (odd == s.step.naxes)
             code_classes<false, 1>(s, cells, odd, values, (int16_t *)records);

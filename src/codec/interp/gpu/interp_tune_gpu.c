@@ -36,19 +36,19 @@ void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, siz
 static uint32_t set_steps(floe_interp_gpu_thinning *t, const floe_interp_plan *p)
 {
     const uint32_t n = p->nsteps ? p->nsteps : 1;
-    floe_interp_step none = {.naxes = 0};
+    floe_lattice_step none = {.naxes = 0};
     floe_interp_dev_thin next = {.from = t->check->values, .to = t->originals, .unit = {1, 1, 1, 1}, .last = true};
     memcpy(none.fine, p->shape, sizeof none.fine);
     memcpy(none.coarse, p->shape, sizeof none.coarse);
     for (uint32_t i = 0; i < n; i++) {
         next.step = p->nsteps ? p->steps[i].step : none;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            next.shift[a] = floe_interp_is_active(&next.step, a);
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+            next.shift[a] = floe_lattice_is_active(&next.step, a);
         t->steps[i] = next;
-        next.from = floe_interp_view_lattice(next.to, next.step.coarse);
+        next.from = floe_lattice_view_lattice(next.to, next.step.coarse);
         next.to =
-            (uint8_t *)next.to + floe_interp_points(next.step.coarse) * (t->narrow ? sizeof(float) : sizeof(double));
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            (uint8_t *)next.to + floe_lattice_points(next.step.coarse) * (t->narrow ? sizeof(float) : sizeof(double));
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             next.unit[a] <<= next.shift[a];
         next.last = false;
     }
@@ -100,7 +100,7 @@ static bool add_trial(trying *run, const floe_interp_structure *s, uint32_t n)
 {
     floe_interp_trials_job *job = &run->job;
     const floe_interp_plan *p = &run->trial->chunk.plan;
-    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
+    uint64_t unit[FLOE_LATTICE_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
     uint32_t at = job->begin[n], coding = 0;
     while (coding < job->ncodings && !floe_interp_has_codes_of(&s[job->coded[coding]], &s[n]))
         coding++;
@@ -117,7 +117,8 @@ static bool add_trial(trying *run, const floe_interp_structure *s, uint32_t n)
     uint64_t records_at = job->values_nbytes;
     for (uint32_t i = 0; i < p->nsteps; i++, at++) {
         const floe_interp_coding *k = &p->steps[i];
-        run->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level, .records_at = records_at};
+        run->steps[at] =
+            (floe_interp_dev_trial_step){.step = k->step, .rule = k->rule, .level = k->level, .records_at = records_at};
         run->steps[at].grid = floe_context_dev_grid_of(&k->spec, &k->grid, NULL);
         memcpy(run->steps[at].unit, unit, sizeof unit);
         for (uint32_t a = 0; a < k->step.naxes; a++)
@@ -198,23 +199,23 @@ static floe_status begin_trying(trying *run, const floe_interp_gpu_tuning *t, fl
     job->check = (floe_interp_dev_check){.values = e->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
     job->check.fill = floe_codec_fill_bits(t->params);
-    job->values_nbytes = (floe_interp_points(part) * e->size + 15) & ~(uint64_t)15;
+    job->values_nbytes = (floe_lattice_points(part) * e->size + 15) & ~(uint64_t)15;
     job->by_bits = job->looks = floe_interp_trial_looks(e);
     job->status = t->status;
     return FLOE_OK;
 }
 
-floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_interp_view *values,
-                                   const uint64_t shape[FLOE_INTERP_RANK], floe_interp_chunk *chunk, floe_error *err)
+floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_lattice_view *values,
+                                   const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_chunk *chunk, floe_error *err)
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
-    uint64_t part[FLOE_INTERP_RANK];
+    uint64_t part[FLOE_LATTICE_RANK];
     trying run;
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
-    floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape, 0);
+    floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_LATTICE_RANK, shape, 0);
     floe_interp_trial_shape(&e, part);
-    floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part, 0);
+    floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_LATTICE_RANK, part, 0);
     e.values = *values;
     e.chunk.turns = chunk->turns;
     e.cautious = t->cautious;

@@ -29,8 +29,8 @@ typedef struct floe_interp_gpu_tuning {
 /* Begins *t: its memory is taken, all else is 0. */
 void floe_interp_gpu_trials_take(floe_interp_trials_job *t, uint64_t ncells, size_t size, floe_arena *a);
 /* chunk: its plan, and whether it is of logarithms. */
-floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_interp_view *values,
-                                   const uint64_t shape[FLOE_INTERP_RANK], floe_interp_chunk *chunk, floe_error *err);
+floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_lattice_view *values,
+                                   const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_chunk *chunk, floe_error *err);
 
 /* codec_device.h */
 size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes);

@@ -5,7 +5,7 @@
 #include "backend/device_scan.cuh"
 #include "base/grid_math.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
-#include "stage/interp/interp_patterns.cuh"
+#include "stage/lattice/lattice_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
 
 namespace
@@ -17,15 +17,15 @@ enum { THREADS = 256, WORD = 32 };
 
 __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_constant__ floe_wavelet_box_job j)
 {
-    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0;
+    const uint64_t n = *j.status == FLOE_OK ? floe_lattice_points(j.n) : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
-        uint64_t at[FLOE_INTERP_RANK];
-        floe_interp_point_of(j.n, i, at);
+        uint64_t at[FLOE_LATTICE_RANK];
+        floe_lattice_point_of(j.n, i, at);
         const uint64_t box_row = i / j.n[3], x = at[3];
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             at[a] += j.lo[a];
-        const uint64_t from = floe_interp_index(j.shape, at);
+        const uint64_t from = floe_lattice_index(j.shape, at);
         if (j.size == sizeof(float))
             ((float *)j.box)[i] = ((const float *)j.array)[from] - (float)j.center;
         else
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_const
 
 struct filling {
     floe_wavelet_fill_job job;
-    uint32_t n;                          /* points */
-    floe_divisor axis[FLOE_INTERP_RANK]; /* of which each axis has so many */
+    uint32_t n;                           /* points */
+    floe_divisor axis[FLOE_LATTICE_RANK]; /* of which each axis has so many */
 };
 
 template <floe_wavelet_fill_what WHAT>
@@ -48,12 +48,12 @@ __global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_cons
 {
     const uint32_t n = *f.job.status == FLOE_OK ? f.n : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
-        uint64_t at[FLOE_INTERP_RANK];
+        uint64_t at[FLOE_LATTICE_RANK];
         uint32_t left = (uint32_t)i;
         if (WHAT >= FLOE_WAVELET_FILL_REFINE && !f.job.level.holes[i])
             continue;
 #pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
+        for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0;)
             at[a] = floe_divide(&left, &f.axis[a]);
         floe_wavelet_fill_point(&f.job, WHAT, i, at);
     }
@@ -63,8 +63,8 @@ template <floe_wavelet_fill_what WHAT> void launch_fill(const floe_wavelet_fill_
 {
     filling f = {job, 0, {}};
     const uint64_t *shape = WHAT == FLOE_WAVELET_FILL_COARSEN ? job.coarse.n : job.level.n;
-    f.n = (uint32_t)floe_interp_points(shape);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    f.n = (uint32_t)floe_lattice_points(shape);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         f.axis[a] = floe_divisor_of((uint32_t)shape[a]);
     FLOE_LAUNCH(wavelet_fill_kernel<WHAT>, nblocks_of(f.n, THREADS), THREADS, 0, (cudaStream_t)stream, f);
 }
@@ -74,19 +74,19 @@ template <floe_wavelet_fill_what WHAT> void launch_fill(const floe_wavelet_fill_
 /* Anchor i, and its step. */
 FLOE_DEV uint64_t anchor_at(const floe_wavelet_anchors_job &j, uint64_t i, double *step)
 {
-    uint64_t at[FLOE_INTERP_RANK];
+    uint64_t at[FLOE_LATTICE_RANK];
     uint32_t band = j.nbands - 1;
-    floe_interp_point_of(j.n, i, at);
+    floe_lattice_point_of(j.n, i, at);
     while (band > 0 && at[j.axis] < j.begin[band])
         band--;
     *step = j.step[band];
     if (j.in_place) {
         at[j.axis] = floe_wavelet_dev_packet_place(at[j.axis], band, j.nbands, j.begin[band]);
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
             at[a] <<= j.depth[a];
     }
-    return floe_interp_index(j.shape, at);
+    return floe_lattice_index(j.shape, at);
 }
 
 FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
@@ -124,7 +124,7 @@ template <floe_wavelet_anchors_what WHAT>
 __global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_constant__ anchors_jobs all)
 {
     const floe_wavelet_anchors_job &j = all.of[blockIdx.y];
-    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0,
+    const uint64_t n = *j.status == FLOE_OK ? floe_lattice_points(j.n) : 0,
                    nitems = WHAT == FLOE_WAVELET_ANCHORS_BITS ? floe_ceil_div(n * j.nbits, WORD) : n;
     unsigned long long most = 0, least = 0;
     for (uint64_t i = first_item(); i < nitems; i += item_step()) {
@@ -158,7 +158,7 @@ void launch_anchors(const floe_wavelet_anchors_job *job, uint32_t n, void *strea
     uint64_t most = 1;
     for (uint32_t i = 0; i < n; i++) {
         all.of[i] = job[i];
-        most = floe_max64(most, floe_interp_points(job[i].n));
+        most = floe_max64(most, floe_lattice_points(job[i].n));
     }
     FLOE_LAUNCH(wavelet_anchors_kernel<WHAT>, dim3(nblocks_of(most, THREADS), n), THREADS, 0, (cudaStream_t)stream,
                 all);
@@ -168,7 +168,7 @@ void launch_anchors(const floe_wavelet_anchors_job *job, uint32_t n, void *strea
 
 int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
 {
-    FLOE_LAUNCH(wavelet_box_kernel, nblocks_of(floe_interp_points(job->n), THREADS), THREADS, 0, (cudaStream_t)stream,
+    FLOE_LAUNCH(wavelet_box_kernel, nblocks_of(floe_lattice_points(job->n), THREADS), THREADS, 0, (cudaStream_t)stream,
                 *job);
     return (int)cudaGetLastError();
 }

@@ -48,12 +48,12 @@ typedef struct floe_wavelet_gpu_turns {
     const uint32_t *status;
     void *stream;
     floe_error *err;
-    uint32_t at;                   /* the buffer that has it */
-    const void *first;             /* as in floe_wavelet_dev_lift: of the next pass */
-    const floe_interp_box *wanted; /* as in floe_wavelet_dev_lift */
-    uint64_t apart;                /* as in floe_wavelet_dev_lift */
+    uint32_t at;                    /* the buffer that has it */
+    const void *first;              /* as in floe_wavelet_dev_lift: of the next pass */
+    const floe_lattice_box *wanted; /* as in floe_wavelet_dev_lift */
+    uint64_t apart;                 /* as in floe_wavelet_dev_lift */
 } floe_wavelet_gpu_turns;
-floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse);
+floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_lattice_step *s, bool inverse);
 /* Does the packet. The array is `first`, or in array[0]; where there are passes, array[1] has what comes of them: t->at. */
 floe_status floe_wavelet_gpu_lift_packet(floe_wavelet_gpu_turns *t);
 /* Undoes all its passes but the first `kept`. *array: where what comes of it begins, whether there is a packet or not. */

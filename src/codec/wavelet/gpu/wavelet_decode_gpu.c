@@ -23,10 +23,10 @@ _Static_assert((int)FLOE_WAVELET_PACKET < (int)FLOE_WAVELET_DEV_BANDS, "bands of
 typedef struct decoding {
     const floe_wavelet_gpu_decode *c;
     const floe_codec_chunk *k;
-    floe_interp_output out;
+    floe_lattice_output out;
     floe_wavelet_chunk chunk; /* its plan's shape: of the array */
     bool boxed; /* less than all is wanted: before each step these points, which need these of its cells */
-    floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], cells[FLOE_WAVELET_STEPS];
+    floe_lattice_box wanted[FLOE_WAVELET_STEPS + 1], cells[FLOE_WAVELET_STEPS];
     floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has anchors */
     uint8_t *array;
@@ -41,15 +41,15 @@ static uint64_t room_widen(const floe_codec_decode *call, uint64_t *shape, floe_
 {
     const uint64_t nsets = call->any ? FLOE_WAVELET_MARK_SETS : 0;
     floe_wavelet_needs needs;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
-        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_interp_slowest(shape) ? 0 : call->level));
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
+        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_lattice_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape),
                    records = needs.records + 16 * (needs.nsteps + 1) + nsets * (nmarks + 16),
                    nchunks = needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1) +
                              nsets * (floe_context_nchunks(&marks) + 1);
-    c->room.ncells = floe_max64(c->room.ncells, floe_interp_points(shape));
+    c->room.ncells = floe_max64(c->room.ncells, floe_lattice_points(shape));
     c->room.records = floe_max64(c->room.records, records);
     c->room.nchunks = floe_max64(c->room.nchunks, nchunks);
     return nmarks;
@@ -65,11 +65,11 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *er
     if (call->nchunks == 0)
         return FLOE_OK;
     for (uint32_t turns = 0; turns < call->rank; turns++) {
-        uint64_t shape[FLOE_INTERP_RANK];
+        uint64_t shape[FLOE_LATTICE_RANK];
         if (!floe_codec_may_turn(turns, call->rank, call->chunk, call->nchunks))
             continue;
         FLOE_CHECK(err,
-                   !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, turns, shape),
+                   !floe_dtype_is_integer(call->dtype) && floe_lattice_shape_of(call->rank, call->chunk, turns, shape),
                    FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
         nmarks = floe_max64(nmarks, room_widen(call, shape, c));
     }
@@ -138,7 +138,7 @@ static bool add_step(const decoding *d, gathering *g, uint32_t i)
     const floe_wavelet_coding *k = &d->chunk.plan.steps[i];
     floe_context_box box;
     if (d->boxed)
-        box = floe_interp_cells_box(&k->grid, &k->step, &d->cells[i]);
+        box = floe_records_cells_box(&k->grid, &k->step, &d->cells[i]);
     return add_grid(d, g, &g->steps, &k->spec, &k->grid, d->boxed ? &box : NULL);
 }
 
@@ -202,7 +202,7 @@ static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
 /* Where the bands of a plan's packet begin along the slowest axis; returns how many. */
 static uint32_t bands_of(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
 {
-    uint64_t n = plan->shape[floe_interp_slowest(plan->shape)];
+    uint64_t n = plan->shape[floe_lattice_slowest(plan->shape)];
     begin[0] = 0;
     for (uint32_t level = 0; level < plan->packet; level++)
         begin[plan->packet - level] = n = (n + 1) / 2;
@@ -215,7 +215,7 @@ floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uin
     floe_wavelet_dev_codes c = {.array = array, .step = k->step, .records = records};
     memcpy(c.shape, plan->shape, sizeof c.shape);
     c.nrecords = floe_context_nrecords(&k->grid);
-    c.axis = floe_interp_slowest(plan->shape);
+    c.axis = floe_lattice_slowest(plan->shape);
     c.nbands = bands_of(plan, c.begin);
     for (uint32_t b = 0; b < c.nbands; b++)
         for (uint32_t class = 1; class < 1u << k->step.naxes; class ++)
@@ -231,7 +231,7 @@ floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan,
     floe_wavelet_anchors_job job = {.array = array, .to = to, .narrow = narrow};
     memcpy(job.shape, plan->shape, sizeof job.shape);
     memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
-    job.axis = floe_interp_slowest(plan->shape);
+    job.axis = floe_lattice_slowest(plan->shape);
     job.nbands = bands_of(plan, job.begin);
     for (uint32_t b = 0; b < job.nbands; b++)
         job.step[b] =
@@ -254,7 +254,7 @@ static floe_status unpack_anchors(const decoding *d, uint64_t *at)
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse)
+floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_lattice_step *s, bool inverse)
 {
     floe_wavelet_dev_lift l = {.array = {t->array[0], t->array[1]}, .step = *s, .bank = t->plan->bank};
     memcpy(l.shape, t->plan->shape, sizeof l.shape);
@@ -275,8 +275,8 @@ floe_status floe_wavelet_gpu_lift(floe_wavelet_gpu_turns *t, const floe_interp_s
  * not written yet. */
 static uint8_t *packet_place(const floe_wavelet_gpu_turns *t, uint32_t k, uint32_t n)
 {
-    const uint64_t *shape = t->plan->shape, planes = shape[floe_interp_slowest(shape)];
-    const uint64_t nbytes = floe_interp_points(shape) / planes * t->size;
+    const uint64_t *shape = t->plan->shape, planes = shape[floe_lattice_slowest(shape)];
+    const uint64_t nbytes = floe_lattice_points(shape) / planes * t->size;
     if (k == n)
         return t->array[n > 0];
     return t->array[0] + (n > 1 && k % 2 == 0 ? (planes + 1) / 2 * nbytes : 0);
@@ -284,7 +284,7 @@ static uint8_t *packet_place(const floe_wavelet_gpu_turns *t, uint32_t k, uint32
 
 static uint32_t count_passes(const floe_wavelet_plan *plan)
 {
-    floe_interp_step s;
+    floe_lattice_step s;
     uint32_t n = 0;
     while (floe_wavelet_packet_step(plan, n, &s))
         n++;
@@ -293,16 +293,16 @@ static uint32_t count_passes(const floe_wavelet_plan *plan)
 
 static floe_status lift_pass(const floe_wavelet_gpu_turns *t, uint32_t k, uint32_t n, bool inverse)
 {
-    const uint32_t axis = floe_interp_slowest(t->plan->shape);
+    const uint32_t axis = floe_lattice_slowest(t->plan->shape);
     uint8_t *whole = packet_place(t, k, n), *means = packet_place(t, k + 1, n);
     floe_wavelet_gpu_turns pass = *t;
-    floe_interp_step s;
+    floe_lattice_step s;
     floe_wavelet_packet_step(t->plan, k, &s);
     pass.at = 0;
     pass.array[inverse] = whole;
     pass.array[!inverse] = means;
     pass.apart =
-        (uint64_t)(t->array[1] - means) / t->size + s.coarse[axis] * (floe_interp_points(s.fine) / s.fine[axis]);
+        (uint64_t)(t->array[1] - means) / t->size + s.coarse[axis] * (floe_lattice_points(s.fine) / s.fine[axis]);
     return floe_wavelet_gpu_lift(&pass, &s, inverse);
 }
 
@@ -310,11 +310,11 @@ floe_status floe_wavelet_gpu_lift_packet(floe_wavelet_gpu_turns *t)
 {
     const uint32_t n = count_passes(t->plan);
     uint32_t k = 0;
-    floe_interp_step s;
+    floe_lattice_step s;
     if (n > 1 && !t->first) { /* the array lies where the means are to be */
         floe_wavelet_packet_step(t->plan, k++, &s);
         FLOE_TRY(floe_wavelet_gpu_lift(t, &s, false));
-        FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[0], t->array[1], floe_interp_points(s.coarse) * t->size,
+        FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[0], t->array[1], floe_lattice_points(s.coarse) * t->size,
                                           cudaMemcpyDeviceToDevice, t->stream));
     }
     for (; k < n; k++) {
@@ -344,8 +344,8 @@ static void find_wanted(decoding *d)
                                   .shape = p->shape,
                                   .size = d->size,
                                   .array = d->c->array[0]};
-    const uint32_t slowest = floe_interp_slowest(p->shape);
-    d->boxed = d->k->call->level == 0 && floe_interp_box_points(&d->out.box) < floe_interp_points(p->shape);
+    const uint32_t slowest = floe_lattice_slowest(p->shape);
+    d->boxed = d->k->call->level == 0 && floe_lattice_box_points(&d->out.box) < floe_lattice_points(p->shape);
     d->wanted[0] = d->out.box;
     if (p->packet) {
         d->wanted[0].lo[slowest] = 0;
@@ -372,7 +372,7 @@ static bool add_marks(decoding *d, gathering *g, int set)
 /* Steps from the coarsest one on, then marks. False: more than there is room for. */
 static bool gather(decoding *d, gathering *g)
 {
-    const uint32_t n = d->chunk.kind == FLOE_INTERP_CODED ? d->chunk.plan.nsteps : 0;
+    const uint32_t n = d->chunk.kind == FLOE_LATTICE_CODED ? d->chunk.plan.nsteps : 0;
     bool good = true;
     for (uint32_t i = n; i-- > d->level.step && good;)
         good = add_step(d, g, i);
@@ -422,9 +422,9 @@ static floe_status decode_both(decoding *d, const gathering *g)
 {
     const floe_cuda *cuda = d->k->call->cuda;
     const uint64_t nchunks =
-        d->boxed ? g->steps.nchunks * floe_interp_box_points(&d->out.box) / floe_interp_points(d->chunk.plan.shape)
+        d->boxed ? g->steps.nchunks * floe_lattice_box_points(&d->out.box) / floe_lattice_points(d->chunk.plan.shape)
                  : g->steps.nchunks;
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED, first = nchunks >= MANY_CHUNKS || !g->marks.ngrids;
+    const bool coded = d->chunk.kind == FLOE_LATTICE_CODED, first = nchunks >= MANY_CHUNKS || !g->marks.ngrids;
     if (first)
         FLOE_TRY(decode_steps(d, g));
     if (g->marks.ngrids == 0)
@@ -447,7 +447,7 @@ static floe_wavelet_kinds_job kinds_of(const decoding *d)
                                   .kinds = d->marks[FLOE_WAVELET_VALUE_KINDS],
                                   .nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8,
                                   .apart = floe_wavelet_marks_apart(n),
-                                  .nslowest = n[floe_interp_slowest(n)],
+                                  .nslowest = n[floe_lattice_slowest(n)],
                                   .log = d->chunk.log,
                                   .npalette = d->chunk.npalette,
                                   .tallies = d->c->ranks.tallies,
@@ -504,7 +504,7 @@ static floe_status give(const decoding *d)
 static bool cut_to_level(decoding *d)
 {
     floe_wavelet_plan *p = &d->chunk.plan;
-    uint64_t n[FLOE_INTERP_RANK];
+    uint64_t n[FLOE_LATTICE_RANK];
     d->level = floe_wavelet_level_of(p, d->k->call->level);
     if (d->k->call->level == 0)
         return true;
@@ -513,7 +513,7 @@ static bool cut_to_level(decoding *d)
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         d->chunk.marked[s] = false;
     d->chunk.differ = false;
-    return d->chunk.kind == FLOE_INTERP_CODED && floe_interp_points(n) <= d->c->room.ncells;
+    return d->chunk.kind == FLOE_LATTICE_CODED && floe_lattice_points(n) <= d->c->room.ncells;
 }
 
 /* What the head, which ends at byte `at`, describes, to d->out. */
@@ -523,15 +523,15 @@ static floe_status decode_values(decoding *d, uint64_t at)
     const uint64_t *shape = d->chunk.plan.shape;
     floe_wavelet_needs needs;
     gathering g = {.nbytes = 0};
-    if (d->chunk.kind == FLOE_INTERP_RAW && k->call->level == 0) {
-        if (k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
+    if (d->chunk.kind == FLOE_LATTICE_RAW && k->call->level == 0) {
+        if (k->nbytes < floe_wavelet_raw_nbytes(floe_lattice_points(shape), d->narrow))
             return floe_codec_refuse(k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, shape, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
     }
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    const bool coded = d->chunk.kind == FLOE_INTERP_CODED;
+    const bool coded = d->chunk.kind == FLOE_LATTICE_CODED;
     const bool fits = cut_to_level(d);
     d->at = d->chunk.plan.packet > 0; /* the buffer from which steps end where the packet begins */
     for (uint32_t i = d->level.step; i < d->chunk.plan.nsteps; i++)
@@ -556,15 +556,15 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
     FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
-    if (!floe_interp_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
-        !floe_interp_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
+    if (!floe_lattice_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+        !floe_lattice_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    d->out = floe_interp_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
+    d->out = floe_lattice_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
     floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    const floe_interp_view field = d->out.view;
+    const floe_lattice_view field = d->out.view;
     const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
     if (copied)
         d->out.view = floe_codec_turned_box(&d->out, d->c->turned);

@@ -12,7 +12,7 @@
 #include "codec/wavelet/wavelet_records_math.h"
 #include "field/field.h"
 #include "stage/context/context_cuda.h"
-#include "stage/interp/interp_output_math.h"
+#include "stage/lattice/lattice_output_math.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
 #ifdef __cplusplus
@@ -49,8 +49,8 @@ typedef enum floe_wavelet_values_what {
 
 /* As floe_wavelet_row, of all rows. */
 typedef struct floe_wavelet_values_job {
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK], row; /* row: bytes of marks */
+    floe_lattice_view values;
+    uint64_t shape[FLOE_LATTICE_RANK], row; /* row: bytes of marks */
     void *array;
     int8_t *kinds, *corrections;
     uint64_t fill;
@@ -70,7 +70,7 @@ typedef struct floe_wavelet_box_job {
     const void *array;
     double center;
     const int8_t *kinds;
-    uint64_t shape[FLOE_INTERP_RANK], row, lo[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK],
+    uint64_t shape[FLOE_LATTICE_RANK], row, lo[FLOE_LATTICE_RANK], n[FLOE_LATTICE_RANK],
         box_row; /* rows: bytes of marks */
     void *box;
     int8_t *box_kinds; /* 0 */
@@ -92,10 +92,10 @@ typedef enum floe_wavelet_anchors_what {
 typedef struct floe_wavelet_anchors_job {
     const void *array;
     void *to;
-    uint64_t shape[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK]; /* of the array; of anchors */
+    uint64_t shape[FLOE_LATTICE_RANK], n[FLOE_LATTICE_RANK]; /* of the array; of anchors */
     bool narrow;
     bool in_place; /* depth and bands of the packet: as floe_wavelet_dev_codes has them */
-    uint8_t depth[FLOE_INTERP_RANK];
+    uint8_t depth[FLOE_LATTICE_RANK];
     uint32_t axis, nbands;
     uint64_t begin[FLOE_WAVELET_DEV_BANDS];
     double step[FLOE_WAVELET_DEV_BANDS];
@@ -143,8 +143,8 @@ typedef enum floe_wavelet_kinds_what {
     FLOE_WAVELET_KINDS_PUT  /* patterns and, by ranks, literals -> values; all kinds are checked */
 } floe_wavelet_kinds_what;
 typedef struct floe_wavelet_kinds_job {
-    floe_interp_output values; /* encode: all */
-    uint64_t shape[FLOE_INTERP_RANK], nrecords;
+    floe_lattice_output values; /* encode: all */
+    uint64_t shape[FLOE_LATTICE_RANK], nrecords;
     uint64_t apart, nslowest; /* apart: bytes from a point to the next along the slowest axis, of nslowest points */
     int8_t *kinds, *to;
     uint32_t npalette;
@@ -221,9 +221,9 @@ int floe_wavelet_open_cuda(const floe_wavelet_open_job *job, void *stream);
 /* array -> box. Marks: of all values, or NULL. */
 typedef struct floe_wavelet_give_job {
     const void *array;
-    floe_interp_output out;
-    uint64_t array_shape[FLOE_INTERP_RANK];
-    uint32_t shift[FLOE_INTERP_RANK]; /* log2 of how many of the array's points there are to one of the box */
+    floe_lattice_output out;
+    uint64_t array_shape[FLOE_LATTICE_RANK];
+    uint32_t shift[FLOE_LATTICE_RANK]; /* log2 of how many of the array's points there are to one of the box */
     const int8_t *kinds, *corrections;
     double center, unit;
     bool log;

@@ -44,9 +44,9 @@ static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 static void add_trial_room(const floe_wavelet_encoder *e, bool large, floe_wavelet_gpu_room *t)
 {
     floe_wavelet_encoder trial;
-    uint64_t shape[FLOE_INTERP_RANK];
+    uint64_t shape[FLOE_LATTICE_RANK];
     floe_wavelet_trial_shape(e, large, shape);
-    floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_INTERP_RANK, shape, 0);
+    floe_wavelet_encoder_begin(&trial, e->cpu, e->params, FLOE_LATTICE_RANK, shape, 0);
     add_room(&trial, t);
     t->nmarks = (t->nmarks + 255) & ~(uint64_t)255;
     t->records = (t->records + 255) & ~(uint64_t)255;
@@ -60,7 +60,7 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
     const floe_codec_params params = {.dtype = call->field.dtype, .preset = call->preset};
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     floe_wavelet_encoder e;
-    const uint32_t turns = floe_interp_turns_of(call->field.rank, extent);
+    const uint32_t turns = floe_lattice_turns_of(call->field.rank, extent);
     if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent, turns))
         return false;
     add_room(&e, &c->room);
@@ -204,9 +204,9 @@ static floe_status begin_chunk(encoding *e, const floe_codec_params *params, con
     floe_wavelet_encoder *to = &e->p.e;
     e->index = index;
     e->least = floe_wavelet_least(chunk.rank, chunk.shape);
-    const uint32_t turns = floe_interp_turns_of(chunk.rank, chunk.shape);
+    const uint32_t turns = floe_lattice_turns_of(chunk.rank, chunk.shape);
     floe_wavelet_encoder_begin(to, cpu, params, chunk.rank, chunk.shape, turns);
-    to->values = floe_interp_view_of(&chunk, turns);
+    to->values = floe_lattice_view_of(&chunk, turns);
     to->records = c->records;
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
@@ -253,7 +253,7 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     job.to = e->w.c->differences;
     job.npalette = p->chunk.npalette;
     job.has_fill = p->params->has_fill;
-    job.flat = p->chunk.kind == FLOE_INTERP_FLAT;
+    job.flat = p->chunk.kind == FLOE_LATTICE_FLAT;
     job.fill = p->params->fill_bits;
     job.base = p->chunk.base;
     memcpy(job.palette, p->chunk.palette, sizeof job.palette);
@@ -276,7 +276,7 @@ static floe_status kinds_find(const encoding *e, floe_wavelet_kinds_what what, i
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
 {
     const floe_wavelet_encoder *p = &e->p.e;
-    const int64_t at = floe_interp_view_number(&p->values, p->chunk.plan.shape, position) * (int64_t)p->size;
+    const int64_t at = floe_lattice_view_number(&p->values, p->chunk.plan.shape, position) * (int64_t)p->size;
     *pattern = 0; /* little-endian wherever there is a GPU */
     return floe_wavelet_gpu_fetch(&e->w, pattern, (const uint8_t *)p->values.data + at, p->size);
 }
@@ -302,7 +302,7 @@ static floe_status sort_kinds(encoding *e)
 static floe_status make_flat(encoding *e)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
-    e->p.e.chunk.kind = FLOE_INTERP_FLAT;
+    e->p.e.chunk.kind = FLOE_LATTICE_FLAT;
     e->p.e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = true; /* unless there are none */
     FLOE_CUDA(e->w.err, cudaMemsetAsync(c->kinds, 0, e->p.e.nmarks, e->w.stream));
     FLOE_CUDA(e->w.err, cudaMemsetAsync(e->p.findings, 0, sizeof *e->p.findings, e->w.stream));
@@ -384,7 +384,7 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
     const uint64_t *shape = chunk->plan.shape;
     floe_wavelet_gpu_results found;
     floe_context_grid marks;
-    if (chunk->kind == FLOE_INTERP_CODED)
+    if (chunk->kind == FLOE_LATTICE_CODED)
         floe_wavelet_gpu_steps_add(&e->counted, &e->p.e);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         at[s] = e->counted.n;
@@ -392,7 +392,7 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
         if (chunk->marked[s])
             floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, e->p.e.marks[s]);
     }
-    const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_interp_slowest(shape) < FLOE_INTERP_RANK - 1;
+    const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_lattice_slowest(shape) < FLOE_LATTICE_RANK - 1;
     if (differ) {
         const floe_wavelet_kinds_job job = kinds_of(e);
         FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_DIFFER, e->w.stream));
@@ -415,7 +415,7 @@ static floe_status make_parts(encoding *e)
     const floe_wavelet_chunk *chunk = &e->p.e.chunk;
     uint32_t at[FLOE_WAVELET_MARK_SETS];
     FLOE_TRY(count_grids(e, at));
-    for (uint32_t i = 0; chunk->kind == FLOE_INTERP_CODED && i < chunk->plan.nsteps; i++) {
+    for (uint32_t i = 0; chunk->kind == FLOE_LATTICE_CODED && i < chunk->plan.nsteps; i++) {
         add_part(e, i, true);
         set_runs(e);
     }
@@ -470,7 +470,7 @@ static floe_status send_headers(const encoding *e, uint32_t *nbytes)
 {
     uint8_t bytes[FLOE_WAVELET_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, RAW_HEADER_AT), raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, 256);
-    const floe_wavelet_chunk raw = {.kind = FLOE_INTERP_RAW, .turns = e->p.e.chunk.turns};
+    const floe_wavelet_chunk raw = {.kind = FLOE_LATTICE_RAW, .turns = e->p.e.chunk.turns};
     if (!e->raw)
         floe_wavelet_header_write(&e->p.e.chunk, e->p.e.narrow, &to);
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
@@ -487,7 +487,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     floe_wavelet_pack_job job = {.parts = c->parts, .nparts = e->nparts, .header = c->header};
     floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
-    job.coded = p->chunk.kind == FLOE_INTERP_CODED;
+    job.coded = p->chunk.kind == FLOE_LATTICE_CODED;
     job.nsteps = job.coded ? p->chunk.plan.nsteps : 0;
     job.anchors = c->payload;
     job.anchors_nbytes = floe_wavelet_anchors_nbytes(&p->chunk);

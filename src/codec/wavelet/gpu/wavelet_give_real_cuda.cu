@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_cons
                 const uint32_t x = first + k * FLOE_WARP;
                 floe_real y = code[k] ? FLOE_R(floe_wavelet_correct)(v[k], code[k], unit) : v[k];
                 y = FLOE_R(floe_wavelet_give)(y, center);
-                y = j.log ? FLOE_R(floe_interp_exp)(y) : y;
+                y = j.log ? FLOE_R(floe_lattice_exp)(y) : y;
                 y = j.limits.known ? FLOE_R(floe_wavelet_cut)(y, (floe_real)j.limits.min, (floe_real)j.limits.max) : y;
                 if (x < end)
                     *to = kinds && kinds[floe_wavelet_mark(x)] == FLOE_WAVELET_NEGATIVE ? -y : y;

@@ -216,7 +216,7 @@ static void boxes_of_packets(void **unused)
         KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, chunk.rank, extent), &coded) ==
                  FLOE_OK);
         floe_reader from = floe_reader_of(coded.block.data, (size_t)coded.nbytes);
-        KIT_MUST(floe_interp_shape_of(chunk.rank, extent, 0, read.plan.shape));
+        KIT_MUST(floe_lattice_shape_of(chunk.rank, extent, 0, read.plan.shape));
         KIT_MUST(floe_wavelet_header_read(&read, p.dtype == FLOE_F32, &from, NULL) == FLOE_OK);
         KIT_MUST(apart > 1 || read.plan.packet > 0);
         part t = part_of(&p, &chunk, coded.block.data, coded.nbytes);
@@ -276,9 +276,9 @@ static void long_lists(void **unused)
     KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, 3, extent), &coded) == FLOE_OK);
     uint8_t *src = coded.block.data;
     floe_reader from = floe_reader_of(src, (size_t)coded.nbytes);
-    KIT_MUST(floe_interp_shape_of(3, extent, 0, read.plan.shape));
+    KIT_MUST(floe_lattice_shape_of(3, extent, 0, read.plan.shape));
     KIT_MUST(floe_wavelet_header_read(&read, true, &from, NULL) == FLOE_OK && read.plan.nsteps > 0);
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&read.plan)) * read.anchors.nbits;
+    const uint64_t nbits = floe_lattice_points(floe_wavelet_anchors(&read.plan)) * read.anchors.nbits;
     uint8_t *records = src + floe_wavelet_check_end(read.checks, (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8));
     for (uint32_t more = 0; more < 2; more++) {
         const part t = part_of(&p, &chunk, src, coded.nbytes);

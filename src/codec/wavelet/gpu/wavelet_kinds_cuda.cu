@@ -4,7 +4,7 @@
 
 #include "backend/device_scan.cuh"
 #include "codec/wavelet/gpu/wavelet_dev.h"
-#include "stage/interp/interp_patterns.cuh"
+#include "stage/lattice/lattice_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
 
 namespace
@@ -50,7 +50,7 @@ template <class WHAT> FLOE_DEV void each_literal(const job &j, uint64_t record, 
 /* Which of the palette it is; npalette: none. */
 FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
 {
-    return floe_interp_palette_place(j.palette, j.npalette, pattern);
+    return floe_lattice_palette_place(j.palette, j.npalette, pattern);
 }
 
 FLOE_DEV void differ(const job &j, uint64_t record)
@@ -82,7 +82,7 @@ template <floe_wavelet_kinds_what WHAT> FLOE_DEV void do_item(const job &j, uint
     else if constexpr (WHAT == FLOE_WAVELET_KINDS_SPECIAL)
         each_literal(j, i, [&](uint64_t position, int8_t *) {
             const uint64_t pattern = pattern_at(j, position);
-            const bool special = j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
+            const bool special = j.flat || floe_lattice_is_special(j.values.size, pattern, j.has_fill, j.fill);
             if (special && palette_place(j, pattern) == j.npalette)
                 count = floe_max64(count, ~position);
         });
@@ -116,10 +116,10 @@ FLOE_DEV void put_record(const job &j, uint64_t record, uint64_t rank)
         const uint32_t kind = (uint8_t)*mark, s = kind - FLOE_WAVELET_PATTERN;
         const bool literal = kind == FLOE_WAVELET_LITERAL;
         const uint64_t at = literal ? *j.cursor + rank * j.values.size : 0;
-        uint64_t point[FLOE_INTERP_RANK];
+        uint64_t point[FLOE_LATTICE_RANK];
         if (kind == FLOE_WAVELET_PLAIN || (kind == FLOE_WAVELET_NEGATIVE && j.log))
             return;
-        floe_interp_point_of(j.shape, position, point);
+        floe_lattice_point_of(j.shape, position, point);
         if (literal && at + j.values.size <= j.nbytes)
             put_pattern(j.values, point, load_bytes(j.src + at, j.values.size));
         else if (s < j.npalette)

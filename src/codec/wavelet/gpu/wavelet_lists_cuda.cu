@@ -4,7 +4,7 @@
 
 #include "backend/device_scan.cuh"
 #include "codec/wavelet/gpu/wavelet_dev.h"
-#include "stage/interp/interp_patterns.cuh"
+#include "stage/lattice/lattice_patterns.cuh"
 
 namespace
 {

@@ -79,7 +79,7 @@ static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *ho
     enum { FEW = 4096 };
     const part *p = user;
     floe_wavelet_fill_job job = *of;
-    const uint64_t count = floe_interp_points(job.level.n);
+    const uint64_t count = floe_lattice_points(job.level.n);
     uint8_t found[FEW];
     job.status = p->w->status;
     FLOE_CUDA(p->w->err, floe_wavelet_fill_cuda(&job, p->w->stream));
@@ -109,9 +109,9 @@ static floe_status fill(part *p)
 static bool are_array(const part *p)
 {
     const floe_wavelet_encoder *e = &p->e;
-    const floe_interp_view v = floe_interp_view_lattice(e->values.data, e->chunk.plan.shape);
+    const floe_lattice_view v = floe_lattice_view_lattice(e->values.data, e->chunk.plan.shape);
     bool same = !e->chunk.log && p->found.nliterals == 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         same = same && (e->chunk.plan.shape[a] == 1 || e->values.stride[a] == v.stride[a]);
     return same;
 }
@@ -155,7 +155,7 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_gpu_turns t = turns_of(p);
-    floe_interp_step packet;
+    floe_lattice_step packet;
     t.first = p->first;
     if (p->first && nsteps == 0 && !floe_wavelet_packet_step(plan, 0, &packet))
         FLOE_TRY(all_values(p, FLOE_WAVELET_VALUES_LOAD)); /* no pass takes them */
@@ -178,9 +178,9 @@ floe_status floe_wavelet_gpu_array_lift(part *p)
 }
 
 /* How often each axis is halved by steps before step i. */
-static void depths_of(const floe_wavelet_plan *plan, uint32_t i, uint8_t depth[FLOE_INTERP_RANK])
+static void depths_of(const floe_wavelet_plan *plan, uint32_t i, uint8_t depth[FLOE_LATTICE_RANK])
 {
-    memset(depth, 0, FLOE_INTERP_RANK);
+    memset(depth, 0, FLOE_LATTICE_RANK);
     for (uint32_t k = 0; k < i; k++)
         for (uint32_t a = 0; a < plan->steps[k].step.naxes; a++)
             depth[plan->steps[k].step.axis[a]]++;
@@ -369,7 +369,7 @@ floe_status floe_wavelet_gpu_places_add(const part *p, void *array, const void *
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     floe_wavelet_dev_place *to = &places->at[places->n++];
-    floe_interp_step packet;
+    floe_lattice_step packet;
     *to = (floe_wavelet_dev_place){.array = array, .from = from, .bank = plan->bank, .one_sided = plan->one_sided};
     memcpy(places->shape, plan->shape, sizeof places->shape);
     places->status = p->w->status;

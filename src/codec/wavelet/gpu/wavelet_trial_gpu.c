@@ -256,7 +256,7 @@ floe_status floe_wavelet_gpu_tune(part *p)
     trying y = {.call = p->w, .of = p, .trial = {.w = p->w, .trial = true, .first = p->w->c->box}};
     const floe_wavelet_trials trials = {begin, try_structures, settle, &y};
     floe_wavelet_encoder *trial = &y.trial.e;
-    floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, p->e.chunk.plan.shape, 0);
+    floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_LATTICE_RANK, p->e.chunk.plan.shape, 0);
     trial->marks[FLOE_WAVELET_VALUE_KINDS] = p->w->c->holes;
     trial->has_kinds = p->e.has_kinds;
     floe_wavelet_search(&p->e, &trials);

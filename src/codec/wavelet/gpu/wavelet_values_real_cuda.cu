@@ -110,8 +110,8 @@ template <bool LOG> FLOE_DEV void take(const job &j, const part &p, findings &fo
             const floe_real f = FLOE_R(floe_wavelet_take)(s.x[k], j.fill, LOG);
             no |= (uint32_t)(f != f) << k;
             below |= (uint32_t)(LOG && f == f && s.x[k] < 0) << k;
-            found.most = FLOE_INTERP_MAX(f, found.most);
-            found.least = FLOE_INTERP_MIN(f, found.least);
+            found.most = FLOE_LATTICE_MAX(f, found.most);
+            found.least = FLOE_LATTICE_MIN(f, found.least);
         }
         literals |= no << first;
         negatives |= below << first;
@@ -130,13 +130,13 @@ FLOE_DEV bool is_within(const job &j, bool plain, floe_real x, floe_real v, find
 {
     floe_real y = FLOE_R(floe_wavelet_give)(v, (floe_real)j.center);
     if (plain) {
-        const floe_real size = FLOE_INTERP_ABS(x - y);
+        const floe_real size = FLOE_LATTICE_ABS(x - y);
         const bool good = size <= (floe_real)j.tolerance; /* which is a real */
-        found.error = good ? FLOE_INTERP_MAX(size, found.error) : found.error;
+        found.error = good ? FLOE_LATTICE_MAX(size, found.error) : found.error;
         return good;
     }
     double error, size;
-    y = j.log ? FLOE_R(floe_interp_exp)(y) : y;
+    y = j.log ? FLOE_R(floe_lattice_exp)(y) : y;
     if (!FLOE_R(floe_wavelet_is_within)(x, y, j.log, j.tolerance, &error, &size))
         return false;
     const unsigned long long bits = floe_bits_f64(error), relative = j.log ? floe_bits_f64(error / size) : 0;
@@ -148,7 +148,7 @@ FLOE_DEV bool is_within(const job &j, bool plain, floe_real x, floe_real v, find
 
 FLOE_DEV void correct(const job &j, bool plain, floe_real x, floe_real v, uint64_t mark, findings &found)
 {
-    const floe_real f = j.log ? FLOE_R(floe_interp_log)(x, (floe_uint)j.fill) : x;
+    const floe_real f = j.log ? FLOE_R(floe_lattice_log)(x, (floe_uint)j.fill) : x;
     const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, j.center, j.unit);
     if (code && is_within(j, plain, x, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
         j.corrections[mark] = (int8_t)code;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Patterns of values, and bytes of a stream that become some; by a thread. And items, a thread each in turn. */
-#ifndef FLOE_STAGE_INTERP_PATTERNS_CUH
-#define FLOE_STAGE_INTERP_PATTERNS_CUH
+#ifndef FLOE_STAGE_LATTICE_PATTERNS_CUH
+#define FLOE_STAGE_LATTICE_PATTERNS_CUH
 
 #include "backend/device.cuh"
-#include "stage/interp/interp_output_math.h"
+#include "stage/lattice/lattice_output_math.h"
 
 namespace
 {
@@ -40,14 +40,14 @@ FLOE_DEV uint64_t load_bytes(const uint8_t *p, uint32_t nbytes)
 
 FLOE_DEV void set_damaged(uint32_t *status) { atomicCAS(status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT); }
 
-FLOE_DEV uint64_t pattern_of(const floe_interp_view &v, const uint64_t *shape, uint32_t size, uint64_t position)
+FLOE_DEV uint64_t pattern_of(const floe_lattice_view &v, const uint64_t *shape, uint32_t size, uint64_t position)
 {
-    return load_pattern((const uint8_t *)v.data + floe_interp_view_number(&v, shape, position) * (int64_t)size, size);
+    return load_pattern((const uint8_t *)v.data + floe_lattice_view_number(&v, shape, position) * (int64_t)size, size);
 }
 
-FLOE_DEV void put_pattern(const floe_interp_output &o, const uint64_t *point, uint64_t pattern)
+FLOE_DEV void put_pattern(const floe_lattice_output &o, const uint64_t *point, uint64_t pattern)
 {
-    uint8_t *to = floe_interp_output_place(&o, point);
+    uint8_t *to = floe_lattice_output_place(&o, point);
     if (to)
         store_pattern(to, o.size, pattern);
 }

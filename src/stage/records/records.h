@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A grid of records <-> its entropy chunks, on the CPU's threads. */
-#ifndef FLOE_STAGE_INTERP_ENTROPY_H
-#define FLOE_STAGE_INTERP_ENTROPY_H
+#ifndef FLOE_STAGE_RECORDS_H
+#define FLOE_STAGE_RECORDS_H
 
 #include "base/arena.h"
 #include "stage/context/context.h"
-#include "stage/interp/interp_shape.h"
+#include "stage/lattice/lattice_math.h"
 
-enum { FLOE_INTERP_PLANE_ROWS = 64 /* of a plane of a chunk with contexts of planes, at most */ };
+enum { FLOE_RECORDS_PLANE_ROWS = 64 /* of a plane of a chunk with contexts of planes, at most */ };
 
 /* The grid for records that lie in rows of a lattice. Where there are too few rows to fill the lanes, it is cut in another way. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
-                                      uint32_t of_plane);
+floe_context_grid floe_records_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
+                                       uint32_t of_plane);
 
-typedef struct floe_interp_entropy {
+typedef struct floe_records_coder {
     const floe_cpu *cpu;
     const floe_context_ops *ops;
     uint8_t *workers; /* the scratch of each worker, for coding and for tiles */
@@ -23,74 +23,69 @@ typedef struct floe_interp_entropy {
     uint8_t *slots;                /* encode: holds chunks until their places are known */
     floe_ans_symbol *symbols;      /* encode */
     floe_context_decoder *decoder; /* decode */
-} floe_interp_entropy;
-
-/* Limits the threads to those that nboxes boxes of this extent keep busy: for a few cells, starting a thread takes longer. Scratch
- * for them is that of these threads. */
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent);
+} floe_records_coder;
 
 /* Takes the scratch. worker_nbytes: bytes that the caller needs for each worker. */
-floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena);
-static inline void *floe_interp_worker(const floe_interp_entropy *e, uint32_t worker)
+floe_records_coder floe_records_coder_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena);
+static inline void *floe_records_worker(const floe_records_coder *e, uint32_t worker)
 {
     return e->workers + worker * e->worker_nbytes;
 }
 
-typedef struct floe_interp_records {
+typedef struct floe_records {
     const floe_context_spec *spec;
     const floe_context_grid *grid;
     void *data;
-} floe_interp_records;
+} floe_records;
 
 /* Counts the symbols of every `every`-th chunk of a grid. Counts are set, not added to. */
-void floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts);
+void floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
 
 /* The same, but adds to counts. */
-void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
-                            uint32_t *counts);
+void floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
 
 /* The lanes of all chunks that hold anything but zeros. Each such lane takes a state. */
-uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r);
+uint64_t floe_records_busy(const floe_records_coder *e, const floe_records *r);
 
 /* Where encoding writes sizes of chunks, 2 or 4 bytes each, and checks (NULL: none), 2 bytes for 2^checked chunks. A size that does not
  * fit sets too_long. The chunks themselves go to `to`. */
-typedef struct floe_interp_sizes {
+typedef struct floe_records_sizes {
     uint8_t *at, *checks;
     bool wide, too_long;
     uint32_t checked, sum; /* sum: of the chunks since the last check */
-} floe_interp_sizes;
-void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
-                        floe_interp_sizes *sizes, floe_cursor *to);
+} floe_records_sizes;
+void floe_records_encode(const floe_records_coder *e, const floe_records *r, const floe_context_tables *tables,
+                         floe_records_sizes *sizes, floe_cursor *to);
 
 /* Decodes the chunks that have records of the box (NULL: all). src: their nbytes bytes; checks: one for 2^checked chunks, or NULL. A damaged
  * chunk is reported to `damaged`, and its records become 0. Without `damaged` decoding returns false. */
-typedef struct floe_interp_stream {
+typedef struct floe_records_stream {
     const uint8_t *sizes, *src, *checks;
     uint64_t nbytes; /* the sum of the sizes. With `damaged` it may be less: chunks that end behind it are damaged */
     bool wide;
     uint32_t checked;
     void (*damaged)(void *user, uint64_t index);
     void *user;
-} floe_interp_stream;
+} floe_records_stream;
 /* Takes src with nchunks chunks out of `from`. Returns false where bytes are missing; with `damaged` it takes what there is. */
-bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from);
-bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
-                        const floe_context_box *box);
+bool floe_records_stream_take(floe_records_stream *stream, uint64_t nchunks, floe_reader *from);
+bool floe_records_decode(const floe_records_coder *e, const floe_records *r, const floe_records_stream *stream,
+                         const floe_context_box *box);
 
 /* Whether a grid has the rows of lattice n, or was cut in another way. */
-static inline bool floe_interp_grid_has_rows(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK])
+static inline bool floe_records_grid_has_rows(const floe_context_grid *g, const uint64_t n[FLOE_LATTICE_RANK])
 {
     return g->size[0] == n[0] * n[1] && g->size[1] == n[2];
 }
 /* The records of the rows of a box of a lattice n, in a range of columns. row: records of a row. Where the grid has other rows: those from
  * the first of these records to the last. */
-floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK], uint64_t row,
-                                      const floe_interp_box *b, const uint64_t columns[2]);
+floe_context_box floe_records_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_LATTICE_RANK], uint64_t row,
+                                       const floe_lattice_box *b, const uint64_t columns[2]);
 /* The records of a box of a step's cells. */
-floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
-                                       const floe_interp_box *cells);
+floe_context_box floe_records_cells_box(const floe_context_grid *g, const floe_lattice_step *s,
+                                        const floe_lattice_box *cells);
 
-static inline uint64_t floe_interp_sizes_add(const uint8_t *sizes, bool wide, uint64_t n)
+static inline uint64_t floe_records_sizes_add(const uint8_t *sizes, bool wide, uint64_t n)
 {
     uint64_t nbytes = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -99,18 +94,18 @@ static inline uint64_t floe_interp_sizes_add(const uint8_t *sizes, bool wide, ui
 }
 
 /* Tables <-> bytes, their size in front. */
-void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
-bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
+void floe_records_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
+bool floe_records_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
 
 /* The tables of grids, one grid after another. A grid shares the tables of those before it where that takes no more bytes. */
-typedef struct floe_interp_sharing {
+typedef struct floe_records_sharing {
     const floe_cpu *cpu;
     floe_context_tables *tables; /* of each grid, and room for one more */
     uint32_t *sum;               /* counts of those that share */
     uint32_t ngrids, root;       /* root: the grid whose tables the last one uses; ngrids where there is none yet */
     uint64_t cost;
-} floe_interp_sharing;
+} floe_records_sharing;
 /* Whether grid i shares the tables of grids before it. own: its counts. All grids have the same spec. */
-bool floe_interp_tables_share(floe_interp_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i);
+bool floe_records_tables_share(floe_records_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stage/interp/interp_entropy.h"
+#include "stage/records/records.h"
 
 #include <string.h>
 
 enum {
-    THREAD_CELLS = 8192,
     FEW_ROWS = 64,
     SLOTS = 4 /* of each worker, for the largest chunks */
 };
@@ -17,8 +16,8 @@ static size_t slot_nbytes(uint64_t nrecords)
 }
 
 /* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
-                                      uint32_t of_plane)
+floe_context_grid floe_records_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most,
+                                       uint32_t of_plane)
 {
     if (planes * rows >= FEW_ROWS || columns == 1)
         return floe_context_grid_of(planes, rows, columns, most, of_plane);
@@ -26,20 +25,9 @@ floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t c
     return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, most);
 }
 
-floe_cpu floe_interp_cpu(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
+floe_records_coder floe_records_coder_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)
 {
-    floe_cpu limited = *cpu;
-    double ncells = (double)nboxes;
-    for (uint32_t a = 0; a < rank; a++)
-        ncells *= (double)extent[a];
-    while (limited.threads > 1 && ncells < (double)limited.threads * THREAD_CELLS)
-        limited.threads--;
-    return limited;
-}
-
-floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)
-{
-    floe_interp_entropy e = {.cpu = cpu, .ops = floe_context_ops_of(cpu->isa)};
+    floe_records_coder e = {.cpu = cpu, .ops = floe_context_ops_of(cpu->isa)};
     e.worker_nbytes = worker_nbytes;
     if (encode && sizeof(floe_context_scratch) > worker_nbytes)
         e.worker_nbytes = sizeof(floe_context_scratch);
@@ -57,7 +45,7 @@ floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, s
 
 /* ---- chunks of zeros --------------------------------------------------------------------------------------------------- */
 
-static bool is_zero(const floe_interp_records *r, const floe_context_chunk *c)
+static bool is_zero(const floe_records *r, const floe_context_chunk *c)
 {
     const uint64_t each = floe_context_record_nbytes(r->spec), n = c->lanes * each;
     for (uint32_t t = 0; t < c->planes * c->rows; t++) {
@@ -68,7 +56,7 @@ static bool is_zero(const floe_interp_records *r, const floe_context_chunk *c)
     return true;
 }
 
-static void set_zero(const floe_interp_records *r, const floe_context_chunk *c)
+static void set_zero(const floe_records *r, const floe_context_chunk *c)
 {
     const uint64_t each = floe_context_record_nbytes(r->spec);
     for (uint32_t t = 0; t < c->planes * c->rows; t++)
@@ -78,8 +66,8 @@ static void set_zero(const floe_interp_records *r, const floe_context_chunk *c)
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct counting {
-    const floe_interp_entropy *e;
-    const floe_interp_records *r;
+    const floe_records_coder *e;
+    const floe_records *r;
     uint64_t every;
     uint32_t *counts; /* of each worker */
 } counting;
@@ -91,11 +79,10 @@ static void count_task(void *arg, uint64_t i, uint32_t worker)
     if (c->e->sparse && is_zero(c->r, &chunk))
         return;
     c->e->ops->count(c->r->spec, &chunk, c->r->data, c->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
-                     floe_interp_worker(c->e, worker));
+                     floe_records_worker(c->e, worker));
 }
 
-void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
-                            uint32_t *counts)
+void floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
 {
     const uint64_t n = floe_ceil_div(floe_context_nchunks(r->grid), every);
     const uint32_t workers = (uint32_t)floe_min64(n, e->cpu->threads);
@@ -108,14 +95,14 @@ void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_reco
             counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
 }
 
-void floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts)
+void floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
 {
     memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
-    floe_interp_count_more(e, r, every, counts);
+    floe_records_count_more(e, r, every, counts);
 }
 
 typedef struct busy {
-    const floe_interp_records *r;
+    const floe_records *r;
     uint64_t nlanes[FLOE_CPU_MAX_THREADS];
 } busy;
 
@@ -127,7 +114,7 @@ static void busy_task(void *arg, uint64_t i, uint32_t worker)
         b->nlanes[worker] += chunk.lanes;
 }
 
-uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r)
+uint64_t floe_records_busy(const floe_records_coder *e, const floe_records *r)
 {
     busy b = {.r = r};
     uint64_t n = 0;
@@ -138,8 +125,8 @@ uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_record
 }
 
 typedef struct encoding {
-    const floe_interp_entropy *e;
-    const floe_interp_records *r;
+    const floe_records_coder *e;
+    const floe_records *r;
     uint64_t first; /* chunk of slot 0 */
     size_t slot;    /* bytes of one */
     uint32_t nbytes[FLOE_CPU_MAX_THREADS * SLOTS];
@@ -149,7 +136,7 @@ typedef struct encoding {
 static void encode_task(void *arg, uint64_t i, uint32_t worker)
 {
     encoding *l = arg;
-    floe_context_scratch *s = floe_interp_worker(l->e, worker);
+    floe_context_scratch *s = floe_records_worker(l->e, worker);
     const floe_context_chunk chunk = floe_context_chunk_of(l->r->grid, l->first + i);
     l->nbytes[i] = 0;
     l->sum[i] = 0;
@@ -160,7 +147,7 @@ static void encode_task(void *arg, uint64_t i, uint32_t worker)
     l->sum[i] = floe_ans_check_sum(l->e->slots + i * l->slot, 0, l->nbytes[i] / 4);
 }
 
-static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
+static void put_size(floe_records_sizes *sizes, uint32_t nbytes)
 {
     sizes->too_long |= !sizes->wide && nbytes / 4 > UINT16_MAX;
     if (sizes->wide)
@@ -171,7 +158,7 @@ static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
 }
 
 /* Chunk number `index` of so many, of this sum. */
-static void put_sum(floe_interp_sizes *sizes, uint64_t index, uint64_t nchunks, uint32_t sum)
+static void put_sum(floe_records_sizes *sizes, uint64_t index, uint64_t nchunks, uint32_t sum)
 {
     const uint64_t last = ((uint64_t)1 << sizes->checked) - 1;
     if (!sizes->checks)
@@ -184,8 +171,8 @@ static void put_sum(floe_interp_sizes *sizes, uint64_t index, uint64_t nchunks, 
     }
 }
 
-void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
-                        floe_interp_sizes *sizes, floe_cursor *to)
+void floe_records_encode(const floe_records_coder *e, const floe_records *r, const floe_context_tables *tables,
+                         floe_records_sizes *sizes, floe_cursor *to)
 {
     const uint32_t *piece = r->grid->piece;
     const uint64_t nchunks = floe_context_nchunks(r->grid), room = (uint64_t)e->cpu->threads * SLOTS;
@@ -206,9 +193,9 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from)
+bool floe_records_stream_take(floe_records_stream *stream, uint64_t nchunks, floe_reader *from)
 {
-    const uint64_t nbytes = floe_interp_sizes_add(stream->sizes, stream->wide, nchunks);
+    const uint64_t nbytes = floe_records_sizes_add(stream->sizes, stream->wide, nchunks);
     stream->nbytes = stream->damaged ? floe_min64(nbytes, floe_reader_left(from)) : nbytes;
     stream->src = floe_read_bytes(from, stream->nbytes);
     return stream->src;
@@ -217,9 +204,9 @@ bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_
 enum { RUN = 512 /* chunks whose places are found at once: whole groups of a check */ };
 
 typedef struct decoding {
-    const floe_interp_entropy *e;
-    const floe_interp_records *r;
-    const floe_interp_stream *stream;
+    const floe_records_coder *e;
+    const floe_records *r;
+    const floe_records_stream *stream;
     uint64_t first, n, place[RUN + 1];
     const floe_context_box *box;
     bool bad[RUN];
@@ -259,15 +246,15 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
         set_zero(d->r, &chunk);
 }
 
-bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
-                        const floe_context_box *box)
+bool floe_records_decode(const floe_records_coder *e, const floe_records *r, const floe_records_stream *stream,
+                         const floe_context_box *box)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid), each = stream->wide ? 4 : 2;
     decoding d = {.e = e, .r = r, .stream = stream, .box = box};
     for (; d.first < nchunks; d.first += RUN) {
         const uint64_t n = d.n = floe_min64(RUN, nchunks - d.first);
         for (uint64_t i = 0; i < n; i++)
-            d.place[i + 1] = d.place[i] + floe_interp_sizes_add(stream->sizes + (d.first + i) * each, stream->wide, 1);
+            d.place[i + 1] = d.place[i] + floe_records_sizes_add(stream->sizes + (d.first + i) * each, stream->wide, 1);
         floe_cpu_parallel(e->cpu, n, decode_task, &d);
         for (uint64_t i = 0; i < n; i++)
             if (d.bad[i] && !stream->damaged)
@@ -281,27 +268,27 @@ bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------- */
 
-floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK], uint64_t row,
-                                      const floe_interp_box *b, const uint64_t columns[2])
+floe_context_box floe_records_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_LATTICE_RANK], uint64_t row,
+                                       const floe_lattice_box *b, const uint64_t columns[2])
 {
     const uint64_t first = b->lo[0] * n[1] + b->lo[1], last = (b->hi[0] - 1) * n[1] + b->hi[1] - 1;
-    if (floe_interp_grid_has_rows(g, n))
+    if (floe_records_grid_has_rows(g, n))
         return (floe_context_box){{first, b->lo[2], columns[0]}, {last + 1, b->hi[2], columns[1]}};
     const uint64_t begin = (first * n[2] + b->lo[2]) * row + columns[0],
                    end = (last * n[2] + b->hi[2] - 1) * row + columns[1];
     return (floe_context_box){{0, begin / g->size[2], 0}, {1, floe_ceil_div(end, g->size[2]), g->size[2]}};
 }
 
-floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
-                                       const floe_interp_box *cells)
+floe_context_box floe_records_cells_box(const floe_context_grid *g, const floe_lattice_step *s,
+                                        const floe_lattice_box *cells)
 {
     const uint64_t columns[] = {(cells->lo[3] << s->naxes) / 8, floe_ceil_div(cells->hi[3] << s->naxes, 8)};
-    return floe_interp_rows_box(g, s->coarse, floe_interp_row_records(s), cells, columns);
+    return floe_records_rows_box(g, s->coarse, floe_lattice_row_records(s), cells, columns);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to)
+void floe_records_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to)
 {
     uint8_t *size = floe_write_space(to, 2);
     const uint8_t *begin = to->at;
@@ -310,7 +297,7 @@ void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_
         floe_store16(size, (uint16_t)(to->at - begin));
 }
 
-bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables)
+bool floe_records_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables)
 {
     const uint32_t nbytes = floe_read16(from);
     const uint8_t *at = floe_read_bytes(from, nbytes);
@@ -318,7 +305,7 @@ bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, f
     return at && floe_context_tables_read(spec, &inner, tables) && floe_reader_left(&inner) == 0;
 }
 
-bool floe_interp_tables_share(floe_interp_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i)
+bool floe_records_tables_share(floe_records_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i)
 {
     const bool some = s->root < s->ngrids;
     const uint64_t alone = floe_context_tables_build(s->cpu, spec, own, &s->tables[i]);
