@@ -198,3 +198,40 @@ floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, f
     *sum = (double)found.squares * unit * unit;
     return FLOE_OK;
 }
+
+/* ---- a sample ---------------------------------------------------------------------------------------------------------- */
+
+size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)
+{
+    encoder e, trial;
+    floe_codec_real_boxes reals;
+    floe_arena plan = floe_arena_plan();
+    if (floe_dtype_is_integer(boxes->params->dtype)) {
+        floe_codec_real_boxes_of(cpu, boxes, &plan, &reals);
+        boxes = &reals.boxes;
+    }
+    const floe_cpu limited = floe_lattice_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    floe_interp_estimate_begin(&limited, boxes, &e, &trial);
+    floe_interp_trials_take(&e, &trial, &plan);
+    return plan.used;
+}
+
+floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
+                                 floe_error *err)
+{
+    const floe_cpu limited = floe_lattice_cpu(cpu, boxes->n, boxes->rank, boxes->extent);
+    encoder e, trial;
+    floe_codec_real_boxes reals;
+    if (floe_dtype_is_integer(boxes->params->dtype)) {
+        if (!floe_codec_real_boxes_of(cpu, boxes, scratch, &reals)) {
+            *bits = 8 * sizeof(double); /* chunks are stored */
+            return FLOE_OK;
+        }
+        boxes = &reals.boxes;
+    }
+    floe_interp_estimate_begin(&limited, boxes, &e, &trial);
+    floe_interp_trials_take(&e, &trial, scratch);
+    FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
+    *bits = floe_interp_price(&e, &trial);
+    return FLOE_OK;
+}

@@ -107,9 +107,13 @@ void floe_wavelet_marks_write(floe_wavelet_encoder *e, const uint8_t *base, floe
 
 /* Makes the plan of a structure, with its base and unit. */
 void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structure *s);
+enum { FLOE_WAVELET_FEW_CELLS = 4096 /* a field of fewer cells is not worth more trials */ };
 /* The tuner: chooses e->structure by trials of a part of the field. For some fields a small part is tried first. */
 void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
+static inline bool floe_wavelet_is_best(const floe_wavelet_encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
+/* is_small: the field is so small that a small part of it is the smaller for that. */
 bool floe_wavelet_has_small(const floe_wavelet_encoder *e);
+bool floe_wavelet_is_small(const floe_wavelet_encoder *e);
 void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, bool large, uint64_t part[FLOE_LATTICE_RANK]);
 typedef struct floe_wavelet_trial {
     floe_wavelet_structure structure;

@@ -11,19 +11,10 @@
 typedef floe_wavelet_encoder encoder;
 
 enum {
-    BOX_CELLS = 1 << 19,
-    BOX_CELLS_BEST = 1 << 22,
-    BOX_SHARE = 2,         /* the box has at most one in so many values of the field */
-    EVEN_SHARE = 4,        /* the same where a small box has been tried in vain, of a field that looks even */
-    SMALL_SHARE = 16,      /* the same of the small box, which has half as many at most, */
-    SMALL_CELLS = 1 << 15, /* and so many at least */
-    FEW_BITS = 2,          /* a small box shows too little if its codes have less than a bit for so many values */
+    FEW_BITS = 2, /* a small box shows too little if its codes have less than a bit for so many values */
     FEW_BITS_BEST = 16,
-    SMALL_BEST = 1 << 21, /* preset best: a box of so many cells is tried by a quarter of it first */
-    SHORT_AXIS = 128,     /* the slowest axis is cut last, if it has no more points */
-    LITERAL_BITS = 16,    /* beside the value itself */
-    FIRST_COARSE = 12,    /* steps of 2.8 bounds; _COARSE are eighths of octaves */
-    MEAN_COARSE = 0,      /* where the mean error counts: then few values miss the bound */
+    FIRST_COARSE = 12, /* steps of 2.8 bounds; _COARSE are eighths of octaves */
+    MEAN_COARSE = 0,   /* where the mean error counts: then few values miss the bound */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
     COARSE_APART = 4, /* from one trial of steps to the next */
@@ -33,10 +24,7 @@ enum {
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
-    /* An axis is rough that takes a bit more for each value; or one more for so many values, if that is twice as much. */
-    LEAST_ROUGH = 8,
     BORDER_WORTH = 8, /* an axis that the box cuts is frozen for one of so many bits */
-    FEW_CELLS = 4096, /* a field of fewer cells is not worth more trials */
     ROUND = 12        /* trials, at most */
 };
 
@@ -49,173 +37,6 @@ typedef struct tuner {
     uint32_t n;      /* trials of the round */
     floe_wavelet_trial round[ROUND];
 } tuner;
-
-static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
-
-static uint64_t part_cells(const encoder *e, bool large)
-{
-    if (is_best(e))
-        return floe_max64(floe_min64(e->ncells, BOX_CELLS_BEST), BOX_CELLS / 8) >> (large ? 0 : 2);
-    return large ? floe_max64(floe_min64(e->ncells / (e->even ? EVEN_SHARE : BOX_SHARE), BOX_CELLS), BOX_CELLS / 8)
-                 : floe_max64(floe_min64(e->ncells / SMALL_SHARE, BOX_CELLS / 2), SMALL_CELLS);
-}
-
-bool floe_wavelet_has_small(const encoder *e)
-{
-    return is_best(e) ? part_cells(e, true) >= SMALL_BEST : e->ncells >= 4 * SMALL_CELLS;
-}
-
-/* The longest axis is halved, but for the slowest one, until the box is small enough. */
-void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_LATTICE_RANK])
-{
-    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e, large);
-    const uint32_t slowest = floe_lattice_slowest(shape);
-    memcpy(part, shape, FLOE_LATTICE_RANK * sizeof *part);
-    while (floe_lattice_points(part) > most) {
-        uint32_t longest = FLOE_LATTICE_RANK - 1;
-        for (uint32_t a = FLOE_LATTICE_RANK - 1; a-- > 0;)
-            if (part[a] > part[longest] && (a != slowest || part[a] > SHORT_AXIS))
-                longest = a;
-        part[longest] = (part[longest] + 1) / 2;
-    }
-}
-
-/* A row of the box from element `at` of a row of the array on. */
-static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t from, uint64_t at)
-{
-    const uint64_t n = trial->chunk.plan.shape[3], wide = e->chunk.plan.shape[3];
-    const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + from * e->row;
-    memcpy(trial->kept + row * n * e->size, e->bands.array + (from * wide + at) * e->size, n * e->size);
-    for (uint64_t x = 0; x < n && e->has_kinds; x++)
-        if (kinds[floe_wavelet_mark(at + x)] == FLOE_WAVELET_LITERAL)
-            trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
-}
-
-floe_look floe_wavelet_trial_look(const encoder *e, const encoder *trial, const void *array, double center)
-{
-    const bool is_whole = trial->ncells == e->ncells; /* then there is one place, which may show what is rough */
-    floe_look look = {.data = array,
-                      .narrow = e->narrow,
-                      .center = center,
-                      .nboxes = 1,
-                      .each = is_whole ? 0 : FLOE_LOOK_ONE,
-                      .nprobes = is_whole && e->ncells < FEW_CELLS ? 0 : FLOE_LOOK_ONE_PROBES,
-                      .evenly = true};
-    int64_t stride = 1;
-    for (uint32_t a = FLOE_LOOK_RANK; a-- > 0; stride *= (int64_t)look.shape[a]) {
-        look.shape[a] = e->chunk.plan.shape[a];
-        look.part[a] = trial->chunk.plan.shape[a];
-        look.stride[a] = stride;
-    }
-    look.fill = floe_codec_fill_bits(e->params);
-    look.inverse = 1 / floe_codec_tuner_bound(e->params);
-    return look;
-}
-
-/* Axes that are nearer to the roughest one than to the smoothest, if these differ. Those that are too short to look along may be rough. */
-static uint32_t find_rough(const floe_look *look, const uint64_t *bits)
-{
-    const uint64_t bit = (uint64_t)floe_look_nplaces(look) * look->nprobes; /* for each probe */
-    uint64_t sum[FLOE_LOOK_RANK] = {0}, least = UINT64_MAX, most = 0;
-    uint32_t rough = 0;
-    for (uint32_t a = 0; a < FLOE_LOOK_RANK; a++) {
-        for (uint32_t i = 0; i < floe_look_nplaces(look); i++)
-            sum[a] += floe_look_along(bits[i], a);
-        if (floe_look_reach(look->part[a])) {
-            least = floe_min64(least, sum[a]);
-            most = floe_max64(most, sum[a]);
-        } else if (look->part[a] > FLOE_LATTICE_ENDS) {
-            rough |= 1u << a;
-        }
-    }
-    const uint64_t apart = most > least ? most - least : 0;
-    const bool differ = apart >= bit || (apart >= bit / LEAST_ROUGH && apart >= least);
-    for (uint32_t a = 0; a < FLOE_LOOK_RANK; a++)
-        if (differ && floe_look_reach(look->part[a]) && 2 * (sum[a] - least) > apart)
-            rough |= 1u << a;
-    return rough;
-}
-
-void floe_wavelet_trial_place(encoder *e, const floe_look *look, const uint64_t *bits, uint64_t lo[FLOE_LATTICE_RANK])
-{
-    e->rough = look->nprobes ? find_rough(look, bits) : 0;
-    const floe_look_boxes boxes = floe_look_choose(look, bits);
-    const uint32_t n = floe_look_nplaces(look);
-    uint64_t least = UINT64_MAX, sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        least = floe_min64(least, floe_look_total(bits[i]));
-        sum += floe_look_total(bits[i]);
-    }
-    e->uneven = 8 * n * least < 5 * sum;
-    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
-        lo[a] = floe_look_lo(look, boxes.place[0], a);
-    e->share = boxes.share;
-}
-
-static void copy_box(encoder *e, encoder *trial)
-{
-    const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
-    uint64_t bits[FLOE_LOOK_PLACES];
-    const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
-    uint64_t lo[FLOE_LATTICE_RANK], at[FLOE_LATTICE_RANK] = {0}, row = 0;
-    floe_look_all(e->cpu, &look, bits);
-    floe_wavelet_trial_place(e, &look, bits, lo);
-    memset(trial->holes, 0, trial->nmarks);
-    for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
-        for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
-            for (at[2] = lo[2]; at[2] < lo[2] + n[2]; at[2]++, row++)
-                copy_row(e, trial, row, (at[0] * shape[1] + at[1]) * shape[2] + at[2], lo[3]);
-}
-
-/* ---- a trial ----------------------------------------------------------------------------------------------------------- */
-
-uint64_t floe_wavelet_literals_bits(const encoder *e, uint64_t n) { return n * (8 * e->size + LITERAL_BITS); }
-
-uint64_t floe_wavelet_anchors_bits(const encoder *e)
-{
-    return floe_lattice_points(floe_wavelet_anchors(&e->chunk.plan)) * e->chunk.anchors.nbits;
-}
-
-/* Details and anchors of a structure: those of the last trial, if it had the same transform. */
-static void transform(encoder *e, const floe_wavelet_structure *s)
-{
-    floe_wavelet_plan_make(e, s);
-    const uint32_t nsteps = e->chunk.plan.nsteps;
-    if (e->transformed && floe_wavelet_is_same_transform(&e->structure, s) && floe_wavelet_array_again(e))
-        return;
-    floe_cpu_copy(e->cpu, e->bands.array, e->kept, e->ncells * e->size);
-    floe_wavelet_array_forward(e);
-    e->structure = *s;
-    e->transformed = e->chunk.plan.nsteps == nsteps;
-}
-
-/* What a decoder would make of the codes, and how that differs from the values. */
-static void check(encoder *e)
-{
-    uint8_t *details = e->bands.array;
-    e->bands.array = e->back;
-    floe_wavelet_array_back(e);
-    floe_cpu_copy(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
-    floe_wavelet_array_check(e);
-    e->bands.array = details;
-}
-
-static void try_structure(encoder *e, floe_wavelet_trial *t)
-{
-    transform(e, &t->structure);
-    if (!floe_wavelet_array_code(e))
-        return;
-    t->codes = floe_wavelet_anchors_bits(e);
-    for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
-        const floe_records r = floe_wavelet_records_of(e, i);
-        t->codes += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
-    }
-    if (!t->all)
-        return;
-    check(e);
-    t->bits = t->codes + floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS) +
-              floe_wavelet_literals_bits(e, floe_wavelet_found_gather(e)->nliterals);
-}
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------ */
 
@@ -302,7 +123,7 @@ static bool find_vertex(const tuner *t, const floe_wavelet_trial *below, const f
 {
     const int64_t left = (int64_t)(below->bits - t->best.bits), right = (int64_t)(above->bits - t->best.bits),
                   sum = left + right, twice = COARSE_APART * (left - right),
-                  near = is_best(t->e) ? COARSE_APART / 2 : COARSE_NEAR;
+                  near = floe_wavelet_is_best(t->e) ? COARSE_APART / 2 : COARSE_NEAR;
     *by = 0;
     if (below->bits == UINT64_MAX || above->bits == UINT64_MAX || sum <= 0 || twice > 2 * near * sum ||
         twice < -2 * near * sum)
@@ -356,7 +177,7 @@ static void add_ends(tuner *t)
         if (t->e->chunk.plan.shape[a] > 1 && !(s.frozen >> a & 1) && floe_wavelet_interpolates(s.bank))
             add(t, &s, false);
     }
-    for (uint32_t i = 0; i < (is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
+    for (uint32_t i = 0; i < (floe_wavelet_is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
         floe_wavelet_structure s = t->best.structure;
         s.bank = banks[i];
         s.one_sided = floe_wavelet_interpolates(s.bank) ? s.one_sided : 0;
@@ -392,7 +213,7 @@ static floe_wavelet_structure choose_ends(const tuner *t)
 static void add_theta(tuner *t, const floe_wavelet_structure *of)
 {
     floe_wavelet_structure s = *of;
-    if (s.theta <= (is_best(t->e) ? LEAST_THETA_BEST : LEAST_THETA))
+    if (s.theta <= (floe_wavelet_is_best(t->e) ? LEAST_THETA_BEST : LEAST_THETA))
         return;
     s.theta--;
     add(t, &s, true);
@@ -403,7 +224,7 @@ static void add_theta(tuner *t, const floe_wavelet_structure *of)
 /* If all that is tried from now on has the transform of the best one. */
 static void settle(const tuner *t)
 {
-    bool same = t->n > 0 && t->trials->settle && !is_best(t->e);
+    bool same = t->n > 0 && t->trials->settle && !floe_wavelet_is_best(t->e);
     for (uint32_t i = 0; i < t->n; i++)
         same = same && floe_wavelet_is_same_transform(&t->round[i].structure, &t->best.structure);
     if (same)
@@ -425,14 +246,14 @@ static bool tune_begin(tuner *t)
         add_rough(t);
     try_round(t);
     keep_better(t);
-    return t->best.codes >= t->ncells / (is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
+    return t->best.codes >= t->ncells / (floe_wavelet_is_best(t->e) ? FEW_BITS_BEST : FEW_BITS);
 }
 
 /* Steps, ends and banks together; then what comes of them, and what steps change. */
 static void tune_rest(tuner *t)
 {
     const bool mean = t->e->params->mean; /* which other steps would change */
-    const bool more = t->e->params->preset != FLOE_PRESET_FAST && t->e->ncells >= FEW_CELLS;
+    const bool more = t->e->params->preset != FLOE_PRESET_FAST && t->e->ncells >= FLOE_WAVELET_FEW_CELLS;
     const int32_t begun = t->best.structure.coarse;
     if (!mean) {
         add_coarse(t, -COARSE_APART);
@@ -487,7 +308,7 @@ static void tune_large(tuner *t)
 void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 {
     tuner t = {.e = e, .trials = trials};
-    const bool is_small = !is_best(e) && e->ncells / SMALL_SHARE < BOX_CELLS / 2;
+    const bool is_small = floe_wavelet_is_small(e);
     bool large = !floe_wavelet_has_small(e);
     e->even = false;
     take_box(&t, large);
@@ -500,49 +321,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
         tune_begin(&t);
     tune_rest(&t);
     e->expected = (uint64_t)((double)t.best.codes * e->share) / t.ncells;
-    if (is_best(e) && !large)
+    if (floe_wavelet_is_best(e) && !large)
         tune_large(&t);
     e->structure = t.best.structure;
-}
-
-/* Its values are those of the array, so that errors are absolute. */
-void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe_codec_params *params, void *kept)
-{
-    uint64_t part[FLOE_LATTICE_RANK];
-    floe_wavelet_trial_shape(e, large, part);
-    floe_wavelet_encoder_shape(trial, FLOE_LATTICE_RANK, part, 0);
-    *params = *e->params;
-    params->mode = FLOE_BOUND_ABS;
-    params->bound = floe_codec_tuner_bound(e->params);
-    trial->params = params;
-    trial->bound = params->bound;
-    trial->max_abs = e->max_abs;
-    trial->transformed = false;
-    trial->values = floe_lattice_view_lattice(kept, trial->chunk.plan.shape);
-}
-
-typedef struct trying {
-    encoder *e, *trial;
-    floe_codec_params params;
-} trying;
-
-static void try_structures(void *user, floe_wavelet_trial *trials, uint32_t n)
-{
-    const trying *y = user;
-    for (uint32_t i = 0; i < n; i++)
-        try_structure(y->trial, &trials[i]);
-}
-
-static void begin(void *user, bool large)
-{
-    trying *y = user;
-    floe_wavelet_trial_begin(y->e, large, y->trial, &y->params, y->trial->kept);
-    copy_box(y->e, y->trial);
-}
-
-void floe_wavelet_tune(encoder *e, encoder *trial)
-{
-    trying y = {e, trial, {0}};
-    const floe_wavelet_trials trials = {begin, try_structures, NULL, &y};
-    floe_wavelet_search(e, &trials);
 }
