@@ -40,7 +40,7 @@ bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *call);
 size_t floe_lorenzo_gpu_estimate_workspace(const floe_codec_boxes *boxes);
 floe_status floe_lorenzo_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                       floe_error *err);
-/* The squared error that coding a field would leave, on a GPU: what floe_codec_squared_error gives for its chunks, added up
+/* The squared error that coding a field would leave, on a GPU: what a codec's squared_error gives for its chunks, added up
  * in their order, to the last bit. For the search of psnr, before params are known. By value. Pointers are device memory. */
 typedef struct floe_lorenzo_error_job {
     floe_codec_params params;
