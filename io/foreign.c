@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of other formats. Taken for raw values, their headers and compressed blocks would become numbers; written raw under their
  * names, an array would be read by nothing. */
-#define _XOPEN_SOURCE 700
 #include "io/format.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct foreign {
     const char *name;
@@ -96,14 +94,4 @@ floe_status io_output_refuse_foreign(const char *path, bool is_array, floe_error
                 err, FLOE_ERR_ARGUMENT, "'%s' is a name for %s, which floe does not write%s", path, kinds[i].name,
                 is_array ? ": write a .npy file, which NumPy loads, and convert that" : ": give another one");
     return FLOE_OK;
-}
-
-const char *io_directory_kind(const char *path)
-{
-    static const char *const marks[] = {"zarr.json", ".zarray", ".zgroup"};
-    char name[4096];
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (snprintf(name, sizeof name, "%s/%s", path, marks[i]) < (int)sizeof name && access(name, F_OK) == 0)
-            return "a Zarr store: save an array of it with np.save(OUT, zarr.open(IN)['NAME'][...])";
-    return "a directory";
 }

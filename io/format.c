@@ -83,3 +83,13 @@ void io_layout_text(const floe_field *layout, char *text, size_t capacity)
     if (n < capacity)
         snprintf(text + n, capacity - n, " %s", floe_dtype_name(layout->dtype));
 }
+
+const char *io_directory_kind(const char *path)
+{
+    static const char *const marks[] = {"zarr.json", ".zarray", ".zgroup"};
+    char name[4096];
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (snprintf(name, sizeof name, "%s/%s", path, marks[i]) < (int)sizeof name && access(name, F_OK) == 0)
+            return "a Zarr store: save an array of it with np.save(OUT, zarr.open(IN)['NAME'][...])";
+    return "a directory";
+}
