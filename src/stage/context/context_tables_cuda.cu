@@ -177,8 +177,9 @@ template <uint32_t BITS> FLOE_DEV void find_runs(const kind &k, table_shared *s,
             runs[r] = runs[r - 1];
         runs[0] = cost;
     }
-    for (uint32_t i = threadIdx.x; i < sizeof s->best / sizeof **s->best; i += THREADS)
-        (*s->best)[i] = i ? NOT_FOUND : 0;
+    uint64_t *const all = &s->best[0][0];
+    for (uint32_t i = threadIdx.x; i < sizeof s->best / sizeof *all; i += THREADS)
+        all[i] = i ? NOT_FOUND : 0;
     __syncthreads();
     for (uint32_t t = 0; t < min((uint32_t)TABLES, n); t++) {
         const uint64_t *before = s->best[t] + part;

@@ -381,7 +381,7 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
     codes_of_cells codes[HEIGHT];
     doubt doubts[HEIGHT + 1]; /* the last: of halo rows */
 #pragma unroll
-    for (int h = 0; h < HEIGHT; h++)
+    for (int h = 0; h <= HEIGHT; h++)
         doubts[h] = {{}, true};
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {

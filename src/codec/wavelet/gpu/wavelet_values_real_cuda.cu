@@ -108,8 +108,9 @@ template <bool LOG> FLOE_DEV void take(const job &j, const part &p, findings &fo
 #pragma unroll
         for (uint32_t k = 0; k < EACH; k++) {
             const floe_real f = FLOE_R(floe_wavelet_take)(s.x[k], j.fill, LOG);
+            const bool negative = LOG && f == f && s.x[k] < 0;
             no |= (uint32_t)(f != f) << k;
-            below |= (uint32_t)(LOG && f == f && s.x[k] < 0) << k;
+            below |= (uint32_t)negative << k;
             found.most = FLOE_LATTICE_MAX(f, found.most);
             found.least = FLOE_LATTICE_MIN(f, found.least);
         }
