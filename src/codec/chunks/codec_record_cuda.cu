@@ -2,13 +2,13 @@
 /* A chunk's record: all blocks copy what is placed, and add up its checks. */
 #include "codec/chunks/codec_record.cuh"
 
-/* nbytes from src, aligned to 4, to wherever dst is; by threads me, me + step, ... Up to 3 bytes behind those of src are read. */
+/* nbytes from src, aligned to 4, to wherever dst is; by threads me, me + step, ... */
 FLOE_DEV void floe_copy_bytes(uint8_t *dst, const void *src, uint64_t nbytes, uint64_t me, uint64_t step)
 {
     const uint32_t near = (uint32_t)(-(uintptr_t)dst & 3), head = near < nbytes ? near : (uint32_t)nbytes,
                    shift = 8 * head;
     const uint32_t *words = (const uint32_t *)src;
-    const uint64_t n = (nbytes - head) / 4;
+    const uint64_t whole = nbytes / 4, n = shift && whole ? whole - 1 : whole; /* a shifted word takes parts of two */
     for (uint64_t i = me; i < n; i += step)
         ((uint32_t *)(dst + head))[i] = shift ? __funnelshift_r(words[i], words[i + 1], shift) : words[i];
     const uint64_t rest = nbytes - 4 * n; /* head, and what is behind the words */
