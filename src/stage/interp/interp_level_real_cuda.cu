@@ -36,11 +36,11 @@ FLOE_DEV floe_real along_march(const weights &w, const points *even, int y, int 
     return FLOE_R(floe_interp_predict)(w, even[0].v[y][x], even[1].v[y][x], even[2].v[y][x], even[3].v[y][x]);
 }
 
-/* Between two axes: along the last, or the mean. */
-template <class A, class B> FLOE_DEV floe_real predict_two(const level &l, bool a_is_last, A a, B b)
+/* Between two axes: along the last, or the mean. BOTH false: the lane axis is not of the step, so it is along b. */
+template <bool BOTH, class A, class B> FLOE_DEV floe_real predict_two(const level &l, bool a_is_last, A a, B b)
 {
-    const floe_real p = a_is_last ? a() : b();
-    return l.job.rule.mean ? (p + (a_is_last ? b() : a())) * ((floe_real)1 / 2) : p;
+    const floe_real p = BOTH && a_is_last ? a() : b();
+    return BOTH && l.job.rule.mean ? (p + (a_is_last ? b() : a())) * ((floe_real)1 / 2) : p;
 }
 /* Sums begin with the last axis; the others follow in order. */
 template <class P, class R, class L> FLOE_DEV floe_real predict_three(const level &l, P march, R row, L lane)
@@ -161,18 +161,18 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
             wait[1] = wait_for(n, 1);
             come_back(n, now, 1);
         }
+        const auto lane = [&](floe_real v) { return along_lane(l.of[c.lane_weights], v); };
+        const auto march = [&](int y, int x) { return along_march(by_march, even, y, x); };
+        const auto set = [&](points &to, const points &f, int z, int y, int x, floe_real p) {
+            to.v[y][x] = put<ENCODE>(l, q, n, z + 2 * y + 4 * x, f.v[y][x], p);
+        };
         if (X)
-            here.v[0][1] = put<ENCODE>(l, q, n, 4, even_f.v[0][1], along_lane(l.of[c.lane_weights], here.v[0][0]));
+            set(here, even_f, 0, 0, 1, lane(here.v[0][0]));
         if (Z && full) {
-            odd.v[0][0] = put<ENCODE>(l, q, n, 1, odd_f.v[0][0], along_march(by_march, even, 0, 0));
-            if (!X)
-                odd.v[0][1] = put<ENCODE>(l, q, n, 5, odd_f.v[0][1], along_march(by_march, even, 0, 1));
-            else
-                odd.v[0][1] =
-                    put<ENCODE>(l, q, n, 5, odd_f.v[0][1],
-                                predict_two(
-                                    l, place > 0, [&] { return along_lane(l.of[c.lane_weights], odd.v[0][0]); },
-                                    [&] { return along_march(by_march, even, 0, 1); }));
+            set(odd, odd_f, 1, 0, 0, march(0, 0));
+            set(odd, odd_f, 1, 0, 1,
+                predict_two<X>(
+                    l, place > 0, [&] { return lane(odd.v[0][0]); }, [&] { return march(0, 1); }));
         }
         if (Y) {
             floe_real *s = shared + (k & 1) * SHARED;
@@ -182,33 +182,22 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
             s[3 * TO_PLANE] = odd.v[0][1];
             __syncthreads();
             const weights by_row = l.of[c.row_weights];
-            here.v[1][0] = put<ENCODE>(l, q, n, 2, even_f.v[1][0], along_row(by_row, here.v[0][0], s));
-            if (!X)
-                here.v[1][1] =
-                    put<ENCODE>(l, q, n, 6, even_f.v[1][1], along_row(by_row, here.v[0][1], s + 2 * TO_PLANE));
-            else
-                here.v[1][1] =
-                    put<ENCODE>(l, q, n, 6, even_f.v[1][1],
-                                predict_two(
-                                    l, place == 2, [&] { return along_lane(l.of[c.lane_weights], here.v[1][0]); },
-                                    [&] { return along_row(by_row, here.v[0][1], s + 2 * TO_PLANE); }));
+            const auto row = [&](const points &of, int z, int x) {
+                return along_row(by_row, of.v[0][x], s + (2 * x + z) * TO_PLANE);
+            };
+            set(here, even_f, 0, 1, 0, row(here, 0, 0));
+            set(here, even_f, 0, 1, 1,
+                predict_two<X>(
+                    l, place == 2, [&] { return lane(here.v[1][0]); }, [&] { return row(here, 0, 1); }));
             if (full) {
-                odd.v[1][0] = put<ENCODE>(l, q, n, 3, odd_f.v[1][0],
-                                          predict_two(
-                                              l, true, [&] { return along_row(by_row, odd.v[0][0], s + TO_PLANE); },
-                                              [&] { return along_march(by_march, even, 1, 0); }));
-                if (!X)
-                    odd.v[1][1] =
-                        put<ENCODE>(l, q, n, 7, odd_f.v[1][1],
-                                    predict_two(
-                                        l, true, [&] { return along_row(by_row, odd.v[0][1], s + 3 * TO_PLANE); },
-                                        [&] { return along_march(by_march, even, 1, 1); }));
-                else
-                    odd.v[1][1] = put<ENCODE>(l, q, n, 7, odd_f.v[1][1],
-                                              predict_three(
-                                                  l, [&] { return along_march(by_march, even, 1, 1); },
-                                                  [&] { return along_row(by_row, odd.v[0][1], s + 3 * TO_PLANE); },
-                                                  [&] { return along_lane(l.of[c.lane_weights], odd.v[1][0]); }));
+                set(odd, odd_f, 1, 1, 0,
+                    predict_two<true>(
+                        l, true, [&] { return row(odd, 1, 0); }, [&] { return march(1, 0); }));
+                const auto by_rows = [&] { return row(odd, 1, 1); };
+                const auto by_planes = [&] { return march(1, 1); };
+                set(odd, odd_f, 1, 1, 1,
+                    X ? predict_three(l, by_planes, by_rows, [&] { return lane(odd.v[1][0]); })
+                      : predict_two<true>(l, true, by_rows, by_planes));
             }
         }
         if (ENCODE) {
