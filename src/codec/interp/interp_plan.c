@@ -47,7 +47,7 @@ static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uin
     c->rule = (floe_interp_rule){.predictor = s->predictor[level], .mean = s->mean};
     c->step.width = s->wide[level] ? 2 : 1;
     memcpy(c->step.fine, n, sizeof c->step.fine);
-    floe_lattice_coarsen(&c->step);
+    floe_interp_coding_lay(c);
     memcpy(n, c->step.coarse, sizeof c->step.coarse);
 }
 
@@ -91,23 +91,10 @@ static void add_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp
     }
 }
 
-void floe_interp_plan_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
-                            floe_interp_plan *plan)
-{
-    add_steps(shape, s, floe_lattice_ends(shape, never_of(s)), plan);
-}
-
-static void lay_steps(floe_interp_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->nsteps; i++)
-        floe_interp_coding_lay(&plan->steps[i]);
-}
-
 void floe_interp_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
                          floe_interp_plan *plan)
 {
-    floe_interp_plan_steps(shape, s, plan);
-    lay_steps(plan);
+    add_steps(shape, s, floe_lattice_ends(shape, never_of(s)), plan);
 }
 
 uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_LATTICE_RANK])
@@ -171,7 +158,6 @@ static void find_needs(const uint64_t shape[FLOE_LATTICE_RANK], floe_interp_need
                 continue;
             for (uint64_t ends = 1; ends <= FLOE_LATTICE_ENDS; ends += FLOE_LATTICE_ENDS - 1) {
                 add_steps(shape, &s, ends, &plan);
-                lay_steps(&plan);
                 add_needs(&plan, needs);
             }
         }

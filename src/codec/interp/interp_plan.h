@@ -64,11 +64,9 @@ typedef struct floe_interp_plan {
 floe_interp_structure floe_interp_structure_default(void);
 /* Whether both make the same codes, whose contexts may differ. */
 bool floe_interp_has_codes_of(const floe_interp_structure *a, const floe_interp_structure *b);
-/* Makes the plan of a structure. The quantizer's steps are set later, by floe_interp_plan_quantize. _steps leaves out the grids, too. */
+/* Makes the plan of a structure. The quantizer's steps are set later, by floe_interp_plan_quantize. */
 void floe_interp_plan_of(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
                          floe_interp_plan *plan);
-void floe_interp_plan_steps(const uint64_t shape[FLOE_LATTICE_RANK], const floe_interp_structure *s,
-                            floe_interp_plan *plan);
 /* Sets the step's coarse lattice and the grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
 

@@ -111,14 +111,14 @@ static const floe_context_tally *tally_of(tuner *t, const floe_interp_structure 
     return t->tallies[i];
 }
 
-/* The plan of the field that boxes are of, without grids. */
+/* The plan of the field that boxes are of. */
 static void plan_field(const tuner *t, const floe_interp_structure *s, floe_interp_plan *whole)
 {
     const floe_codec_boxes *boxes = t->e->boxes;
     uint64_t shape[FLOE_LATTICE_RANK];
     if (!boxes || !floe_lattice_shape_of(boxes->rank, boxes->shape, t->e->chunk.turns, shape))
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
-    floe_interp_plan_steps(shape, s, whole);
+    floe_interp_plan_of(shape, s, whole);
 }
 
 /* The boxes' share of the field's anchors. */
@@ -562,11 +562,9 @@ static double price(tuner *t, const floe_interp_structure *s)
     price_levels(t, each);
     bits =
         8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_lattice_points(floe_interp_anchors_shape(&field)) * t->e->size);
-    for (floe_interp_coding *c = field.steps; c < field.steps + field.nsteps; c++) {
-        floe_interp_coding_lay(c);
+    for (const floe_interp_coding *c = field.steps; c < field.steps + field.nsteps; c++)
         bits += 8 * (double)((c->level > 1 ? TABLES_NBYTES / 8 : TABLES_NBYTES) + 4 * c->grid.piece[2]) +
                 each[c->level] * t->e->share * (double)floe_lattice_codes(&c->step);
-    }
     return bits / (double)floe_lattice_points(field.shape);
 }
 

@@ -80,7 +80,7 @@ floe_status floe_interp_gpu_thin_early(floe_interp_gpu_thinning *t, const uint64
     floe_interp_plan plan;
     if (!t->early)
         return FLOE_OK;
-    floe_interp_plan_steps(shape, &first, &plan);
+    floe_interp_plan_of(shape, &first, &plan);
     return floe_interp_gpu_thin(t, &plan, err);
 }
 
