@@ -19,7 +19,6 @@ typedef struct decoder {
     floe_lattice_output out;
     bool narrow;
     size_t size;
-    uint64_t ncells;
     uint32_t last, shift[FLOE_LATTICE_RANK]; /* floe_interp_level_step */
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_tables *tables; /* of each step; then one of masks */
@@ -29,16 +28,10 @@ typedef struct decoder {
     uint32_t nlost, step;                   /* step: that is being decoded */
 } decoder;
 
-static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
-                          uint32_t turns)
+static void begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype)
 {
     *d = (decoder){.ops = floe_interp_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
     d->size = floe_dtype_size(dtype);
-    d->chunk.turns = turns;
-    if (!floe_lattice_shape_of(rank, extent, turns, d->chunk.plan.shape))
-        return false;
-    d->ncells = floe_lattice_points(d->chunk.plan.shape);
-    return true;
 }
 
 /* What the decoder takes of any chunk, or of one whose header is known. */
@@ -123,10 +116,12 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
         decoder d;
+        uint64_t shape[FLOE_LATTICE_RANK];
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, &limited, floe_codec_real(dtype), rank, extent, turns[i]))
+        if (!floe_lattice_shape_of(rank, extent, turns[i], shape))
             return 0;
-        const room s = most_room(&limited, d.chunk.plan.shape);
+        begin_decoder(&d, &limited, floe_codec_real(dtype));
+        const room s = most_room(&limited, shape);
         take_scratch(&d, &limited, &s, &plan);
         if (plan.overflow)
             return 0;
@@ -138,13 +133,12 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
 size_t floe_interp_decode_scratch(const floe_chunk_decode *c)
 {
     decoder d;
-    uint32_t turns;
     floe_arena plan = floe_arena_plan();
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
-    if (!floe_lattice_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns) ||
-        !begin_decoder(&d, &cpu, floe_codec_real(c->dtype), c->rank, c->extent, turns) ||
-        floe_interp_header_read(&d.chunk, NULL, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_LATTICE_RAW)
+    begin_decoder(&d, &cpu, floe_codec_real(c->dtype));
+    if (floe_interp_head_read(&d.chunk, c->rank, c->extent, d.narrow, &from, NULL) != FLOE_OK ||
+        d.chunk.kind == FLOE_LATTICE_RAW)
         return 0;
     const room s = level_room(&d, &cpu, c->level);
     take_scratch(&d, &cpu, &s, &plan);
@@ -501,24 +495,19 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
-    floe_interp_needs needs;
-    uint32_t turns;
     const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
     if (floe_dtype_is_integer(c->dtype))
         return floe_codec_integers_decode(c, floe_lattice_is_raw(c->src, c->nbytes), floe_interp_decompress, err);
-    FLOE_CHECK(err, floe_lattice_turns_read(c->src, c->nbytes, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &turns),
-               FLOE_ERR_FORMAT, "interp chunk: its axes are in an order that no writer makes");
-    FLOE_CHECK(err, begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns), FLOE_ERR_FORMAT,
-               "interp chunk: of what codec interp does not take");
+    begin_decoder(&d, &cpu, c->dtype);
     d.call = c;
-    d.out = floe_lattice_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
-    floe_interp_needs_of(d.chunk.plan.shape, &needs);
-    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     FLOE_CHECK(err, is_partial(&d) || c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "interp chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
-    FLOE_TRY(floe_interp_header_read(&d.chunk, &needs, d.narrow, &from, err));
+    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
+    FLOE_TRY(floe_interp_head_read(&d.chunk, c->rank, c->extent, d.narrow, &from, err));
+    const uint64_t ncells = floe_lattice_points(d.chunk.plan.shape);
+    d.out = floe_lattice_output_of(c->rank, c->extent, d.chunk.turns, c->lo, c->hi, c->out, c->level);
     if (d.chunk.kind == FLOE_LATTICE_RAW) {
-        FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
+        FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(ncells, d.narrow), FLOE_ERR_FORMAT,
                    "interp chunk: it ends within its values");
         FLOE_CHECK(err, !c->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
         floe_lattice_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_INTERP_HEADER_NBYTES, 0);
@@ -527,7 +516,7 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
     const room s = level_room(&d, &cpu, c->level);
     take_scratch(&d, &cpu, &s, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
-               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)ncells);
     if (d.chunk.kind == FLOE_LATTICE_FLAT) {
         FLOE_TRY(check_head(&d, from.at, err));
         floe_lattice_output_fill(&d.out, d.chunk.plan.shape, NULL, d.chunk.base);

@@ -113,8 +113,7 @@ static bool is_within(const floe_interp_chunk *c, const floe_interp_needs *needs
     return good && (p->nsteps || c->kind != FLOE_LATTICE_CODED || floe_lattice_points(p->shape) <= needs->lattice[1]);
 }
 
-floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
-                                    floe_reader *from, floe_error *err)
+static floe_status read_header(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err)
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
     FLOE_CHECK(err, h, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
@@ -127,7 +126,7 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
     c->checks = h[0] > FLOE_INTERP_UNCHECKED;
     c->ans_begin = h[0] > FLOE_INTERP_UNLIFTED ? FLOE_ANS_BEGIN : FLOE_ANS_LEAST;
     bool good = h[1] < FLOE_LATTICE_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
-                (h[1] == FLOE_LATTICE_CODED || (h[2] == 0 && !c->log)) && h[FLOE_INTERP_TURNS_AT] == c->turns;
+                (h[1] == FLOE_LATTICE_CODED || (h[2] == 0 && !c->log));
     for (int i = FLOE_INTERP_TURNS_AT + 1; i < FLOE_INTERP_SIZE_AT; i++)
         good = good && h[i] == 0;
     c->apart_nbytes = 4 * (uint64_t)floe_load32(h + FLOE_INTERP_SIZE_AT);
@@ -146,8 +145,22 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_need
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
     if (c->kind == FLOE_LATTICE_CODED)
         FLOE_TRY(read_steps(c, narrow, begin, from, err));
-    FLOE_CHECK(err, !needs || is_within(c, needs), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
     c->apart = floe_read_bytes(from, c->apart_nbytes);
     FLOE_CHECK(err, c->apart, FLOE_ERR_FORMAT, "interp chunk: it ends within its sets");
+    return FLOE_OK;
+}
+
+floe_status floe_interp_head_read(floe_interp_chunk *c, uint32_t rank, const uint64_t *extent, bool narrow,
+                                  floe_reader *from, floe_error *err)
+{
+    floe_interp_needs needs;
+    FLOE_CHECK(err,
+               floe_lattice_turns_read(from->at, floe_reader_left(from), FLOE_INTERP_TURNS_AT, rank, extent, &c->turns),
+               FLOE_ERR_FORMAT, "interp chunk: its axes are in an order that no writer makes");
+    FLOE_CHECK(err, floe_lattice_shape_of(rank, extent, c->turns, c->plan.shape), FLOE_ERR_FORMAT,
+               "interp chunk: of what codec interp does not take");
+    FLOE_TRY(read_header(c, narrow, from, err));
+    floe_interp_needs_of(c->plan.shape, &needs);
+    FLOE_CHECK(err, is_within(c, &needs), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
     return FLOE_OK;
 }

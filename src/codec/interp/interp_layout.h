@@ -78,10 +78,9 @@ extern const floe_context_spec floe_interp_mask_spec;
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
 /* The check of a head, which covers all bytes before the first entropy chunk of a step. */
 uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes);
-/* The bytes are untrusted. The caller has set turns, plan.shape, and needs by it: a plan that takes more is refused (NULL: none
- * is). Leaves `from` behind the
- * values apart. Does not compare the check. */
-floe_status floe_interp_header_read(floe_interp_chunk *c, const floe_interp_needs *needs, bool narrow,
-                                    floe_reader *from, floe_error *err);
+/* The head of a chunk of a field's extent, up to the values apart, behind which it leaves `from`. The bytes are untrusted: a plan that takes
+ * more than one that a writer makes is refused. Does not compare the check. */
+floe_status floe_interp_head_read(floe_interp_chunk *c, uint32_t rank, const uint64_t *extent, bool narrow,
+                                  floe_reader *from, floe_error *err);
 
 #endif

@@ -29,14 +29,8 @@ static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t
 static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_interp_chunk *k, uint64_t *at,
                              floe_error *err)
 {
-    floe_interp_needs needs;
     floe_reader from = floe_reader_of(c->src, (size_t)have);
-    FLOE_CHECK(err,
-               floe_lattice_turns_read(c->src, have, FLOE_INTERP_TURNS_AT, c->rank, c->extent, &k->turns) &&
-                   floe_lattice_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
-               FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
-    floe_interp_needs_of(k->plan.shape, &needs);
-    FLOE_TRY(floe_interp_header_read(k, &needs, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
+    FLOE_TRY(floe_interp_head_read(k, c->rank, c->extent, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
     *at = (uint64_t)(from.at - (const uint8_t *)c->src);
     return FLOE_OK;
 }

@@ -274,19 +274,14 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
-    floe_interp_needs needs;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
     FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
-    if (!floe_lattice_turns_read(head, d->nbytes, FLOE_INTERP_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
-        !floe_lattice_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
+    floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
+    if (floe_interp_head_read(&d->chunk, k->call->rank, k->extent, d->narrow, &from, NULL) != FLOE_OK ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     d->out = floe_lattice_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
-    floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
-    floe_interp_needs_of(d->chunk.plan.shape, &needs);
-    if (floe_interp_header_read(&d->chunk, &needs, d->narrow, &from, NULL) != FLOE_OK)
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const floe_lattice_view field = d->out.view;
     const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
     if (copied)
