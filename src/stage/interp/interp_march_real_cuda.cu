@@ -27,9 +27,6 @@ enum {
 struct some {
     floe_real v[CELLS];
 };
-struct row_of_points {
-    some even, odd;
-};
 struct codes_of_cells {
     uint32_t v[CELLS][FLOE_LATTICE_CLASSES];
 };
@@ -185,17 +182,9 @@ FLOE_DEV bool are_plain(const raw_plane &raw)
     return least > (int32_t)(1u << 31 | one) && least_unsigned >= one;
 }
 
-template <bool PLAIN> FLOE_DEV row_of_points clean_row(const march &m, const raw_row &raw)
+FLOE_DEV floe_real clean(const march &m, floe_real f)
 {
-    const bool clean = !PLAIN && m.job.last;
-    row_of_points r;
-#pragma unroll
-    for (int i = 0; i < CELLS; i++) {
-        const floe_real even = raw.v[2 * i], odd = raw.v[2 * i + 1];
-        r.even.v[i] = clean ? FLOE_R(floe_lattice_clean)(even, (floe_uint)m.check.fill) : even;
-        r.odd.v[i] = clean ? FLOE_R(floe_lattice_clean)(odd, (floe_uint)m.check.fill) : odd;
-    }
-    return r;
+    return m.job.last ? FLOE_R(floe_lattice_clean)(f, (floe_uint)m.check.fill) : f;
 }
 
 /* Own cells' points of a row, which begins there. */
@@ -299,16 +288,19 @@ struct doubt {
     bool numbers;
 };
 
-/* f as it comes back. A point that does not exist has code 0. PLAIN: f is a number, and the point exists. */
-template <bool PLAIN>
-FLOE_DEV floe_real encode_value(const encoder &e, floe_real f, floe_real p, bool exists, int cell, uint32_t &code,
-                                doubt &d)
+/* A point as it comes back: of cell number `cell` of a lane, which has number `number` among the codes of its record. f: the original, as it is in
+ * memory. A point that does not exist has code 0. PLAIN: f is a number, and the point exists. */
+template <bool ENCODE, bool PLAIN, class RECORD>
+FLOE_DEV floe_real put(const march &m, const encoder &e, const RECORD &record, int number, floe_real f, floe_real p,
+                       bool exists, int cell, uint32_t &code, doubt &d)
 {
+    if (!ENCODE)
+        return FLOE_R(floe_interp_decode)(code_value(record, number), e.step, p);
     floe_real q;
     if (PLAIN) {
         q = FLOE_R(floe_interp_encode_number)(f, p, e.inverse, e.limit);
     } else {
-        f = exists ? f : p;
+        f = exists ? clean(m, f) : p;
         q = exists ? FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit) : 0; /* p may overflow */
         d.numbers = d.numbers && f == f;
     }
@@ -331,8 +323,7 @@ FLOE_DEV floe_real look_again(const march &m, const place &p, int32_t k, int32_t
         const int t = i / (2 * CELLS), x = i % (2 * CELLS), cell = x / 2, z = 2 * k + (t & 1), y = 2 * j + (t >> 1);
         if ((t == 0 && x % 2 == 0) || z >= p.nz || y >= p.ny || 2 * p.cell + x >= p.nx)
             continue;
-        floe_real f = from[z * stride[1] + y * stride[2] + x];
-        f = m.job.last ? FLOE_R(floe_lattice_clean)(f, (floe_uint)m.check.fill) : f;
+        const floe_real f = clean(m, from[z * stride[1] + y * stride[2] + x]);
         const floe_real error = FLOE_LATTICE_ABS(f - (x % 2 ? odd : even)[t].v[cell]);
         const bool good = error <= (floe_real)m.check.tolerance;
         worst = good ? FLOE_LATTICE_MAX(error, worst) : worst;
@@ -346,11 +337,6 @@ FLOE_DEV floe_real look_again(const march &m, const place &p, int32_t k, int32_t
     return worst;
 }
 
-FLOE_DEV floe_real predict4(const weights &w, floe_real before, floe_real here, floe_real after, floe_real beyond)
-{
-    return FLOE_R(floe_interp_predict)(w, before, here, after, beyond);
-}
-
 /* ---- a plane of cells --------------------------------------------------------------------------------------------------- */
 
 /* The points of odd x from those of even x beside them. */
@@ -361,11 +347,11 @@ FLOE_DEV some predict_x(const some &s, const weights *w)
                     next = __shfl_down_sync(FLOE_ALL_LANES, s.v[0], 1);
     if (CELLS == 2) {
         const floe_real last = __shfl_down_sync(FLOE_ALL_LANES, s.v[CELLS - 1], 1);
-        p.v[0] = predict4(w[0], before, s.v[0], s.v[CELLS - 1], next);
-        p.v[CELLS - 1] = predict4(w[CELLS - 1], s.v[0], s.v[CELLS - 1], next, last);
+        p.v[0] = FLOE_R(floe_interp_predict)(w[0], before, s.v[0], s.v[CELLS - 1], next);
+        p.v[CELLS - 1] = FLOE_R(floe_interp_predict)(w[CELLS - 1], s.v[0], s.v[CELLS - 1], next, last);
     } else {
         const floe_real last = __shfl_down_sync(FLOE_ALL_LANES, s.v[0], 2);
-        p.v[0] = predict4(w[0], before, s.v[0], next, last);
+        p.v[0] = FLOE_R(floe_interp_predict)(w[0], before, s.v[0], next, last);
     }
     return p;
 }
@@ -386,16 +372,14 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int h = r >= 1 && r <= HEIGHT ? r - 1 : HEIGHT;
-        const row_of_points o = clean_row<PLAIN>(m, raw.z1[r]);
         const bool exists = odd_z && (uint32_t)(p.j0 - 1 + r) < (uint32_t)p.my;
         uint32_t none;
 #pragma unroll
         for (int i = 0; i < CELLS; i++) {
-            const floe_real g =
-                predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
-            z1[r].v[i] = ENCODE ? encode_value<PLAIN>(e, o.even.v[i], g, exists, i,
-                                                      h < HEIGHT ? codes[h].v[i][0] : none, doubts[h])
-                                : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
+            const floe_real g = FLOE_R(floe_interp_predict)(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i],
+                                                            coarse[3][r].v[i]);
+            z1[r].v[i] = put<ENCODE, PLAIN>(m, e, record[r][i], 0, raw.z1[r].v[2 * i], g, exists, i,
+                                            h < HEIGHT ? codes[h].v[i][0] : none, doubts[h]);
         }
     }
 #pragma unroll
@@ -411,35 +395,30 @@ FLOE_DEV void do_plane(const march &m, const place &p, encoder &e, int32_t k, co
             wx[i] = m.of[weights_for(clamp(p.cell + i, p.mx), p.mx)];
         const bool odd_y = 2 * j + 1 < p.ny;
         some y1, zy1, x1[4];
-        const row_of_points o[] = {clean_row<PLAIN>(m, raw.others[h][0]), clean_row<PLAIN>(m, raw.z1[r]),
-                                   clean_row<PLAIN>(m, raw.others[h][1]),
-                                   clean_row<PLAIN>(m, raw.others[h][2])}; /* by bits of z, y */
 #pragma unroll
         for (int i = 0; i < CELLS; i++) {
             uint32_t *c = codes[h].v[i];
-            const floe_real gy =
-                predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i], coarse[1][r + 2].v[i]);
-            const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
-            if (ENCODE) {
-                c[7] = 0;
-                y1.v[i] = encode_value<PLAIN>(e, o[2].even.v[i], gy, odd_y, i, c[1], doubts[h]);
-                zy1.v[i] = encode_value<PLAIN>(e, o[3].even.v[i], gzy, odd_y && odd_z, i, c[2], doubts[h]);
-            } else {
-                y1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 1), e.step, gy);
-                zy1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 2), e.step, gzy);
-            }
+            const floe_real gy = FLOE_R(floe_interp_predict)(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i],
+                                                             coarse[1][r + 1].v[i], coarse[1][r + 2].v[i]);
+            const floe_real gzy =
+                FLOE_R(floe_interp_predict)(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
+            c[7] = 0;
+            y1.v[i] =
+                put<ENCODE, PLAIN>(m, e, record[r][i], 1, raw.others[h][1].v[2 * i], gy, odd_y, i, c[1], doubts[h]);
+            zy1.v[i] = put<ENCODE, PLAIN>(m, e, record[r][i], 2, raw.others[h][2].v[2 * i], gzy, odd_y && odd_z, i,
+                                          c[2], doubts[h]);
         }
         const some even[] = {coarse[1][r], z1[r], y1, zy1};
 #pragma unroll
         for (int t = 0; t < 4; t++) { /* t: bits of z, y; codes of odd x are 3 + t */
             const some g = predict_x(even[t], wx);
             const bool exists = (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
+            const raw_row &o = t == 1 ? raw.z1[r] : raw.others[h][t ? t - 1 : 0];
 #pragma unroll
             for (int i = 0; i < CELLS; i++)
-                x1[t].v[i] = ENCODE
-                                 ? encode_value<PLAIN>(e, o[t].odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
-                                                       i, codes[h].v[i][3 + t], doubts[h])
-                                 : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
+                x1[t].v[i] =
+                    put<ENCODE, PLAIN>(m, e, record[r][i], 3 + t, o.v[2 * i + 1], g.v[i],
+                                       exists && 2 * (p.cell + i) + 1 < p.nx, i, codes[h].v[i][3 + t], doubts[h]);
         }
         if (ENCODE) {
             floe_real most = 0;
