@@ -15,6 +15,7 @@ enum {
 enum {
     FLOE_INTERP_STEPS = 64, /* of a chunk, at most */
     FLOE_INTERP_HEADER_NBYTES = 20,
+    FLOE_INTERP_HEADER_MOST = 1024, /* bytes that no header with its steps exceeds */
     FLOE_INTERP_FLAGS_AT = 3,
     FLOE_INTERP_TURNS_AT = 9,
     FLOE_INTERP_SIZE_AT = 12,    /* of all that is apart, in words of 4 bytes */

@@ -4,8 +4,6 @@
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 
-enum { HEADER_MOST = 1024 /* bytes that no header exceeds */ };
-
 /* Tables, sizes and checks, by the first `have` bytes. False where these are too few: *at is how many it takes to go on. */
 static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t have, uint64_t *at, uint64_t *sizes)
 {
@@ -48,7 +46,7 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
     floe_interp_chunk k;
     uint64_t sizes_at = 0, at;
     uint32_t shift[FLOE_LATTICE_RANK];
-    *nbytes = floe_min64(c->nbytes, HEADER_MOST);
+    *nbytes = floe_min64(c->nbytes, FLOE_INTERP_HEADER_MOST);
     const bool few = have < *nbytes;
     const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)

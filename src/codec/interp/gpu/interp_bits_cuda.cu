@@ -293,7 +293,7 @@ FLOE_DEV uint64_t nitems(const job &j)
     case FLOE_INTERP_BITS_FLAT:
     case FLOE_INTERP_BITS_NEGATIVE: return j.nwords * WORD;
     case FLOE_INTERP_BITS_RECORDS: return j.nrecords;
-    case FLOE_INTERP_BITS_UNLIST: return *j.count;
+    case FLOE_INTERP_BITS_UNLIST: return j.cursor[2];
     case FLOE_INTERP_BITS_RESTORE: return j.axis == 3 ? j.nwords / j.row : j.nwords / j.shape[j.axis];
     default: return j.nwords;
     }

@@ -114,7 +114,7 @@ void floe_interp_gpu_encoder_take(floe_codec_encode *call, floe_arena *a)
     c->originals = floe_arena_take(a, r->needs.coarse, size);
     c->anchors = floe_arena_take(a, r->needs.lattice[1], size);
     record->sizes = floe_arena_take(a, r->nchunks, sizeof *record->sizes);
-    pack->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
+    pack->header = floe_arena_take(a, 2 * FLOE_INTERP_HEADER_MOST, 1);
     context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
     context->sums = floe_arena_take(a, r->nchunks, sizeof *context->sums);
     pack->checks = floe_arena_take(a, r->nchunks, sizeof *pack->checks);

@@ -10,8 +10,6 @@
 #include "codec/interp/gpu/interp_tune_gpu.h"
 #include "field/dtype_math.h"
 
-enum { HEAD_NBYTES = 1024, COUNT = 2 /* the word of cursor that has the number of a list */ };
-
 typedef struct decoding {
     const floe_interp_gpu_decode *c;
     const floe_codec_chunk *k;
@@ -182,7 +180,6 @@ static floe_interp_bits_job bits_job(const decoding *d)
     memcpy(job.shape, n, sizeof job.shape);
     job.nwords = n[0] * n[1] * n[2] * job.row;
     job.cursor = d->c->cursor;
-    job.count = d->c->cursor + COUNT;
     return job;
 }
 
@@ -201,7 +198,6 @@ static floe_status place_list(const decoding *d, floe_interp_bits_job *job)
                                        .list = true,
                                        .literal_nbytes = job->with_literals ? d->size : 0,
                                        .cursor = d->c->cursor,
-                                       .count = d->c->cursor + COUNT,
                                        .status = d->k->call->status};
     FLOE_CUDA(d->k->err, floe_interp_open_cuda(&open, d->k->stream));
     return bits_do(d, job, FLOE_INTERP_BITS_UNLIST);
@@ -273,10 +269,10 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes}, *d = &chunk;
-    uint8_t head[HEAD_NBYTES];
+    uint8_t head[FLOE_INTERP_HEADER_MOST];
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
+    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, FLOE_INTERP_HEADER_MOST)));
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
     if (floe_interp_head_read(&d->chunk, k->call->rank, k->extent, d->narrow, &from, NULL) != FLOE_OK ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))

@@ -56,8 +56,7 @@ typedef struct floe_interp_bits_job {
     void *literals;
     /* decode */
     const uint8_t *src;     /* of the payload */
-    const uint64_t *cursor; /* where in src: literals; and a list behind its number */
-    const uint64_t *count;  /* of the list */
+    const uint64_t *cursor; /* floe_interp_open_job */
     bool with_literals;
     uint64_t nbytes;
     uint32_t *status;
@@ -108,7 +107,7 @@ int floe_interp_trials_f64(const floe_interp_trials_job *job, void *stream);
 
 /* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
 
-enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024 };
+enum { FLOE_INTERP_DEV_PIECES = 192 };
 
 /* A set: a list of so many, or (grid > 0) the mask that is that grid. */
 typedef struct floe_interp_dev_set {
@@ -144,8 +143,7 @@ typedef struct floe_interp_open_job {
     uint64_t own; /* bit g: grid g has tables of its own */
     floe_context_dev_tables *tables;
     uint64_t *places;
-    uint64_t *cursor; /* where it ended; and where the list begins */
-    uint64_t *count;
+    uint64_t *cursor; /* where it ended, with literals behind that; where the list begins behind its number; that */
     const void *anchors_src; /* in src, or NULL */
     void *anchors;
     uint64_t anchors_nbytes;

@@ -258,6 +258,16 @@ static floe_status make_mask(encoding *e, uint32_t set)
     return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);
 }
 
+/* A set of n values becomes a list, which the caller writes there. */
+static uint32_t *add_list(encoding *e, uint32_t set, uint64_t n)
+{
+    uint32_t *list = e->c->lists + e->nlist;
+    e->pack.sets[set] = (floe_interp_dev_set){.list = list, .count = n};
+    e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
+    e->nlist += 1 + n;
+    return list;
+}
+
 /* Bits of a set stand in bits[0]: as a list or as a mask; and literals. */
 static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
 {
@@ -265,36 +275,16 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
     const uint32_t count = (uint32_t)n;
     floe_interp_bits_job job = bits_job(e);
     job.from = e->c->s.bits[0];
+    job.list = lists ? add_list(e, set, n) : NULL;
+    job.literals = literals ? e->c->literals : NULL;
+    if (literals)
+        e->pack.literals_nbytes = n * e->size;
     if (lists || literals) {
         FLOE_TRY(floe_interp_gpu_rank(&e->c->s, &job, e->stream, e->err));
         job.ranks = e->c->s.ranks.ranks;
-        job.list = lists ? e->c->lists + e->nlist : NULL;
-        job.literals = literals ? e->c->literals : NULL;
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, 0, NULL, 0));
     }
-    if (literals)
-        e->pack.literals_nbytes = n * e->size;
-    if (!lists)
-        return make_mask(e, set);
-    e->pack.sets[set] = (floe_interp_dev_set){.list = job.list, .count = n};
-    e->nlist += 1 + n;
-    e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
-    return floe_codec_send(job.list, &count, sizeof count, e->stream, e->err);
-}
-
-/* A set as a list; values: of its literals. */
-static floe_status send_list(encoding *e, int set, const uint32_t *list, const uint8_t *values)
-{
-    uint32_t *to = e->c->lists + e->nlist;
-    const uint64_t n = list[0];
-    e->pack.sets[set] = (floe_interp_dev_set){.list = to, .count = n};
-    e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
-    e->nlist += 1 + n;
-    FLOE_TRY(floe_codec_send(to, list, (1 + n) * sizeof *list, e->stream, e->err));
-    if (set != FLOE_INTERP_LITERALS)
-        return FLOE_OK;
-    e->pack.literals_nbytes = n * e->size;
-    return floe_codec_send(e->c->literals, values, n * e->size, e->stream, e->err);
+    return lists ? floe_codec_send(job.list, &count, sizeof count, e->stream, e->err) : make_mask(e, set);
 }
 
 /* make_sets of few values, which the host has: no kernel looks for them. */
@@ -316,10 +306,15 @@ static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found
         list[set][++list[set][0]] = (uint32_t)v->position;
     }
     e->pack.record.raw = list[FLOE_INTERP_LITERALS][0] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
-    for (int s = 0; s < FLOE_INTERP_SETS && !e->pack.record.raw; s++)
+    if (e->pack.record.raw)
+        return FLOE_OK;
+    for (uint32_t s = 0; s < FLOE_INTERP_SETS; s++)
         if (list[s][0])
-            FLOE_TRY(send_list(e, s, list[s], values));
-    return FLOE_OK;
+            FLOE_TRY(floe_codec_send(add_list(e, s, list[s][0]), list[s], (1 + list[s][0]) * sizeof *list[s], e->stream,
+                                     e->err));
+    e->pack.literals_nbytes = list[FLOE_INTERP_LITERALS][0] * e->size;
+    return e->pack.literals_nbytes ? floe_codec_send(e->c->literals, values, e->pack.literals_nbytes, e->stream, e->err)
+                                   : FLOE_OK;
 }
 
 static floe_status make_sets(encoding *e)
@@ -412,9 +407,9 @@ static floe_status code_values(encoding *e)
 /* Header of the chunk, and of one that is stored raw. */
 static floe_status send_headers(encoding *e, uint32_t *nbytes)
 {
-    uint8_t bytes[2 * FLOE_INTERP_DEV_HEADER] = {0};
-    floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_DEV_HEADER),
-                raw_to = floe_cursor_of(bytes + FLOE_INTERP_DEV_HEADER, FLOE_INTERP_DEV_HEADER);
+    uint8_t bytes[2 * FLOE_INTERP_HEADER_MOST] = {0};
+    floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_HEADER_MOST),
+                raw_to = floe_cursor_of(bytes + FLOE_INTERP_HEADER_MOST, FLOE_INTERP_HEADER_MOST);
     const floe_interp_chunk raw = {.kind = FLOE_LATTICE_RAW, .turns = e->chunk.turns};
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++)
         e->chunk.plan.steps[i].tables = false; /* which kernels decide */
@@ -441,9 +436,9 @@ static floe_status pack(encoding *e)
         record->context.ngrids = 0;
     record->most = floe_interp_raw_nbytes(e->ncells, e->narrow);
     record->least = floe_interp_least(FLOE_LATTICE_RANK, p->shape);
-    record->raw_header = job->header + FLOE_INTERP_DEV_HEADER;
+    record->raw_header = job->header + FLOE_INTERP_HEADER_MOST;
     record->raw_header_nbytes = FLOE_INTERP_HEADER_NBYTES;
-    record->zeros = record->raw_header + FLOE_INTERP_DEV_HEADER / 2;
+    record->zeros = record->raw_header + FLOE_INTERP_HEADER_MOST / 2;
     record->size = e->size;
     record->values = e->check.values;
     memcpy(record->shape, p->shape, sizeof record->shape);

@@ -36,8 +36,8 @@ FLOE_DEV void open_list(const job &j, floe_context_opening *s)
         const uint64_t count = s->good ? load32(j.src + s->at) : 0;
         s->at += 4;
         s->good = s->good && s->at + count * (4 + j.literal_nbytes) <= j.nbytes;
-        *j.count = count;
         j.cursor[1] = s->at;
+        j.cursor[2] = count;
         s->at += 4 * count;
     }
     __syncthreads();
