@@ -123,10 +123,8 @@ FLOE_DEV void check_value(const floe_interp_dev_check &c, const uint64_t *point,
         const floe_real d = f - r, e = d < 0 ? -d : d, tolerance = (floe_real)c.tolerance;
         good = e <= tolerance;
         found.max_error = good && (double)e > found.max_error ? (double)e : found.max_error;
-        if (c.squares) {
-            const double units = good && e > 0 ? (double)e * (1024 * (1 + 0x1p-40) / (double)tolerance) : 0;
-            found.squares += (uint64_t)(units * units) + (units > 0);
-        }
+        if (c.squares)
+            found.squares += FLOE_R(floe_interp_square)(e, tolerance);
     }
     if (!good)
         mark_apart(c, point, unit);

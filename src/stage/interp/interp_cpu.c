@@ -233,18 +233,6 @@ static void mark_apart(const check *c, uint32_t i)
     job->apart[line * floe_ceil_div(n[3], 64) + x / 64] |= (uint64_t)1 << x % 64;
 }
 
-/* Errors in units of tolerance / 2^10, squared, rounded up. */
-static uint64_t squares_of(const floe_real *error, uint32_t n, floe_real tolerance)
-{
-    const double unit = 1024 * (1 + 0x1p-40) / (double)tolerance;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const double e = error[i] > 0 && error[i] <= tolerance ? (double)error[i] * unit : 0;
-        sum += (uint64_t)(e * e) + (e > 0);
-    }
-    return sum;
-}
-
 /* The largest error is sought among patterns: those of numbers from 0 on rise with them, and whole numbers make vectors. */
 static void check_absolute(const check *c, const floe_real *restrict f, const floe_real *restrict r,
                            floe_interp_found *found)
@@ -261,8 +249,8 @@ static void check_absolute(const check *c, const floe_real *restrict f, const fl
     }
     most = FLOE_R(floe_real_of)((floe_uint)worst);
     found->max_error = (double)most > found->max_error ? (double)most : found->max_error;
-    if (c->job->squares)
-        found->squares += squares_of(error, c->n, tolerance);
+    for (uint32_t i = 0; i < c->n && c->job->squares; i++)
+        found->squares += FLOE_R(floe_interp_square)(error[i], tolerance);
     for (uint32_t i = 0; i < c->n && nbad; i++)
         if (!(error[i] <= tolerance))
             mark_apart(c, i);

@@ -77,6 +77,14 @@ FLOE_HD floe_real FLOE_R(floe_interp_encode_number)(floe_real f, floe_real predi
     return FLOE_LATTICE_MAX(m, FLOE_INTERP_MAGIC - limit) - FLOE_INTERP_MAGIC;
 }
 
+/* An error squared, in units of (tolerance / 2^10)^2, rounded up; 0 where it is above the tolerance. */
+FLOE_HD uint64_t FLOE_R(floe_interp_square)(floe_real error, floe_real tolerance)
+{
+    const double unit = 1024 * (1 + 0x1p-40) / (double)tolerance,
+                 e = error > 0 && error <= tolerance ? (double)error * unit : 0;
+    return (uint64_t)(e * e) + (e > 0);
+}
+
 /* 0 where f is NaN, which stands for a value that is stored apart. */
 FLOE_HD floe_real FLOE_R(floe_interp_encode)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
 {
