@@ -9,24 +9,17 @@ typedef floe_interp_encoder encoder;
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
-static int set_of(const floe_interp_chunk *chunk, uint32_t npalette, uint64_t pattern)
-{
-    const uint32_t s = floe_lattice_palette_place(chunk->palette, npalette, pattern);
-    return s < npalette ? FLOE_INTERP_PATTERNS + (int)s : FLOE_INTERP_LITERALS;
-}
-
-int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
-                         uint32_t *npalette)
+uint32_t floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
+                              uint32_t *npalette)
 {
     const uint32_t size = (uint32_t)floe_dtype_size(params->dtype);
     const bool special =
         chunk->kind == FLOE_LATTICE_FLAT || floe_lattice_is_special(size, pattern, params->has_fill, params->fill_bits);
-    int set = set_of(chunk, *npalette, pattern);
-    if (set == FLOE_INTERP_LITERALS && special && *npalette < FLOE_INTERP_PALETTE) {
-        set = FLOE_INTERP_PATTERNS + (int)*npalette;
-        chunk->palette[(*npalette)++] = pattern;
-    }
-    return set;
+    const uint32_t set = floe_interp_set_of(chunk->palette, *npalette, pattern);
+    if (set != FLOE_INTERP_LITERALS || !special || *npalette == FLOE_INTERP_PALETTE)
+        return set;
+    chunk->palette[*npalette] = pattern;
+    return FLOE_INTERP_PATTERNS + (*npalette)++;
 }
 
 static void put_bit(const encoder *e, uint64_t *bits, const uint64_t *point)
@@ -52,7 +45,7 @@ static void signs_task(void *arg, uint64_t r, uint32_t worker)
 }
 
 /* Bits of those values apart that are of a set; of the set of negative ones all that are. */
-static floe_interp_bits pick(encoder *e, int set)
+static floe_interp_bits pick(encoder *e, uint32_t set)
 {
     const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
     uint32_t nsets = 0;
@@ -65,7 +58,7 @@ static floe_interp_bits pick(encoder *e, int set)
         memcpy(e->part, e->apart, e->nbits * sizeof *e->part);
     else
         for (floe_interp_member m = {.next = 0}; floe_interp_bits_next(&apart, &m);)
-            if (set_of(&e->chunk, e->npalette, floe_interp_pattern_at(e, m.point)) == set)
+            if (floe_interp_set_of(e->chunk.palette, e->npalette, floe_interp_pattern_at(e, m.point)) == set)
                 put_bit(e, e->part, m.point);
     return floe_interp_bits_of(e->chunk.plan.shape, e->part);
 }
@@ -138,7 +131,7 @@ bool floe_interp_apart_find(encoder *e, uint64_t *napart)
         e->chunk.palette[e->npalette++] = e->params->fill_bits;
     for (floe_interp_member m = {.next = 0}; *napart && floe_interp_bits_next(&apart, &m);) {
         const uint64_t pattern = floe_interp_pattern_at(e, m.point);
-        const int set = floe_interp_set_join(&e->chunk, e->params, pattern, &e->npalette);
+        const uint32_t set = floe_interp_set_join(&e->chunk, e->params, pattern, &e->npalette);
         nliterals += set == FLOE_INTERP_LITERALS;
         e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
     }
@@ -148,7 +141,7 @@ bool floe_interp_apart_find(encoder *e, uint64_t *napart)
 void floe_interp_apart_write(encoder *e, floe_cursor *to)
 {
     const uint8_t *base = to->at;
-    for (int set = 0; set < FLOE_INTERP_SETS; set++) {
+    for (uint32_t set = 0; set < FLOE_INTERP_SETS; set++) {
         if (set == FLOE_INTERP_NEGATIVE ? !e->chunk.log : e->chunk.sets[set].kind == FLOE_INTERP_SET_EMPTY)
             continue;
         const floe_interp_bits bits = pick(e, set);

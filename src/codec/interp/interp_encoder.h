@@ -69,8 +69,8 @@ uint64_t floe_interp_pattern_at(const floe_interp_encoder *e, const uint64_t *po
 
 /* Returns the set of a value apart. Patterns that no lattice gives (fill, NaN, infinities, zeros) join the palette while there is room.
  * In a FLAT chunk any pattern does. */
-int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
-                         uint32_t *npalette);
+uint32_t floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
+                              uint32_t *npalette);
 /* Finds the palette and the sets. Returns false where there are too many literals for the codec to pay. */
 bool floe_interp_apart_find(floe_interp_encoder *e, uint64_t *napart);
 /* Writes all sets of values apart, and the literals. */

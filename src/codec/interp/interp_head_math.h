@@ -3,6 +3,8 @@
 #ifndef FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
 #define FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
 
+#include "stage/lattice/lattice_output_math.h"
+
 /* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
 enum {
     FLOE_INTERP_PALETTE = 3,
@@ -11,6 +13,12 @@ enum {
     FLOE_INTERP_LITERALS = FLOE_INTERP_PATTERNS + FLOE_INTERP_PALETTE,
     FLOE_INTERP_SETS
 };
+/* The set of a value apart. */
+FLOE_HD uint32_t floe_interp_set_of(const uint64_t *palette, uint32_t npalette, uint64_t pattern)
+{
+    const uint32_t s = floe_lattice_palette_place(palette, npalette, pattern);
+    return s < npalette ? FLOE_INTERP_PATTERNS + s : FLOE_INTERP_LITERALS;
+}
 
 enum {
     FLOE_INTERP_STEPS = 64, /* of a chunk, at most */

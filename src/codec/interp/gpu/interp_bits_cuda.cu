@@ -63,11 +63,7 @@ FLOE_DEV uint64_t pattern_at(const job &j, const uint8_t *values, uint64_t numbe
     return load_pattern(values + (int64_t)number * j.values.view.stride[3] * (int64_t)j.values.size, j.values.size);
 }
 
-FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
-{
-    const uint32_t s = floe_lattice_palette_place(j.palette, j.npalette, pattern);
-    return s < j.npalette ? 1 + s : FLOE_INTERP_SETS - 1;
-}
+FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern) { return floe_interp_set_of(j.palette, j.npalette, pattern); }
 
 /* Calls what(bit, place) for each bit of a word of from. */
 template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT what)
@@ -301,17 +297,15 @@ FLOE_DEV uint64_t nitems(const job &j)
 
 FLOE_DEV void leave_sums(const job &j, const sums &s)
 {
+    const bool most = j.what == FLOE_INTERP_BITS_MOST || j.what == FLOE_INTERP_BITS_PALETTE;
     for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++) {
-        const bool most = j.what == FLOE_INTERP_BITS_MOST, first = j.what == FLOE_INTERP_BITS_PALETTE;
         unsigned long long v = s.n[k];
         for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
             const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
-            v = most || first ? floe_max64(v, other) : v + other;
+            v = most ? floe_max64(v, other) : v + other;
         }
         if (floe_lane() == 0 && v && most)
             atomicMax(j.out, v);
-        else if (floe_lane() == 0 && v && first)
-            atomicMin(j.out, ~v);
         else if (floe_lane() == 0 && v)
             atomicAdd(j.out + k, v);
     }

@@ -24,7 +24,7 @@ typedef enum floe_interp_bits_what {
     FLOE_INTERP_BITS_MOST,     /* out[0]: the largest finite magnitude, as a pattern of a double */
     FLOE_INTERP_BITS_FLAT,     /* to: values that are not base; out[0]: how many */
     FLOE_INTERP_BITS_NEGATIVE, /* to: values whose sign is set; out[0]: how many */
-    FLOE_INTERP_BITS_PALETTE,  /* out[0], ~0 at first: the first value that the palette should have, too */
+    FLOE_INTERP_BITS_PALETTE,  /* out[0]: ~ of where the first value is that the palette should have, too */
     FLOE_INTERP_BITS_COUNTS,   /* out[s]: values apart of set s */
     FLOE_INTERP_BITS_PICK,     /* to: those of from that are of the set */
     FLOE_INTERP_BITS_DIFFER,   /* to: differences of from along the axis */

@@ -58,11 +58,11 @@ static floe_interp_bits_job bits_job(const encoding *e)
 }
 
 /* Does it, and fetches n numbers of what it has found. */
-static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_interp_bits_what what, int first,
+static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_interp_bits_what what,
                              unsigned long long *found, uint32_t n)
 {
     job->what = what;
-    FLOE_CUDA(e->err, cudaMemsetAsync(e->c->s.out, first, FLOE_INTERP_SETS * sizeof *e->c->s.out, e->stream));
+    FLOE_CUDA(e->err, cudaMemsetAsync(e->c->s.out, 0, FLOE_INTERP_SETS * sizeof *e->c->s.out, e->stream));
     FLOE_CUDA(e->err, floe_interp_bits_cuda(job, e->stream));
     return n ? floe_codec_fetch(found, e->c->s.out, n * sizeof *found, e->stream, e->err) : FLOE_OK;
 }
@@ -80,7 +80,7 @@ static floe_status choose_plan(encoding *e)
     if (known.max_abs != known.max_abs && known.mode != FLOE_BOUND_PWREL) {
         floe_interp_bits_job job = bits_job(e);
         unsigned long long most;
-        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_MOST, 0, &most, 1));
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_MOST, &most, 1));
         known.max_abs = floe_f64_of(most);
     }
     e->check.log = known.mode == FLOE_BOUND_PWREL;
@@ -177,10 +177,10 @@ static floe_status find_palette(encoding *e, uint32_t *npalette)
         floe_interp_bits_job job = bits_job(e);
         unsigned long long first;
         job.npalette = *npalette;
-        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PALETTE, 0xFF, &first, 1));
-        if (first == ~0ull)
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PALETTE, &first, 1));
+        if (first == 0)
             break;
-        FLOE_TRY(fetch_pattern(e, first, &e->chunk.palette[(*npalette)++]));
+        FLOE_TRY(fetch_pattern(e, ~first, &e->chunk.palette[(*npalette)++]));
     }
     return FLOE_OK;
 }
@@ -206,7 +206,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
     job.from = bits;
     job.records = grid->records;
     job.nrecords = floe_context_nrecords(&grid->grid);
-    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0));
+    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, NULL, 0));
     FLOE_CUDA(e->err, cudaMemsetAsync(dev_counts, 0, sizeof counts, e->stream));
     FLOE_TRY(floe_codec_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
     FLOE_CUDA(e->err, floe_context_count_cuda(&count, e->stream));
@@ -229,7 +229,7 @@ static floe_status differ_mask(encoding *e, const floe_context_dev_grid *grid, u
         job.from = *bits;
         job.to = other;
         job.axis = a;
-        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_DIFFER, 0, NULL, 0));
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_DIFFER, NULL, 0));
         FLOE_TRY(mask_bits(e, other, grid, &cost));
         if (cost < least) {
             least = cost;
@@ -255,7 +255,7 @@ static floe_status make_mask(encoding *e, uint32_t set)
     job.nrecords = floe_context_nrecords(&grid);
     e->chunk.sets[set] = (floe_interp_set){FLOE_INTERP_SET_MASK, axes};
     e->pack.sets[set].grid = e->pack.record.context.ngrids;
-    return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);
+    return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, NULL, 0);
 }
 
 /* A set of n values becomes a list, which the caller writes there. */
@@ -282,7 +282,7 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
     if (lists || literals) {
         FLOE_TRY(floe_interp_gpu_rank(&e->c->s, &job, e->stream, e->err));
         job.ranks = e->c->s.ranks.ranks;
-        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, 0, NULL, 0));
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, NULL, 0));
     }
     return lists ? floe_codec_send(job.list, &count, sizeof count, e->stream, e->err) : make_mask(e, set);
 }
@@ -300,7 +300,7 @@ static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found
         e->chunk.palette[npalette++] = e->params->fill_bits;
     for (uint32_t i = 0; i < e->napart; i++) {
         const floe_interp_dev_apart *v = &found->few[order[i] & UINT32_MAX];
-        const int set = floe_interp_set_join(&e->chunk, e->params, v->pattern, &npalette);
+        const uint32_t set = floe_interp_set_join(&e->chunk, e->params, v->pattern, &npalette);
         if (set == FLOE_INTERP_LITERALS)
             memcpy(values + list[set][0] * e->size, &v->pattern, e->size); /* little-endian wherever there is a GPU */
         list[set][++list[set][0]] = (uint32_t)v->position;
@@ -326,7 +326,7 @@ static floe_status make_sets(encoding *e)
         FLOE_TRY(find_palette(e, &npalette));
         job = bits_job(e);
         job.npalette = npalette;
-        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_COUNTS, 0, counts, FLOE_INTERP_SETS));
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_COUNTS, counts, FLOE_INTERP_SETS));
     }
     e->pack.record.raw = counts[FLOE_INTERP_LITERALS] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
     for (uint32_t s = 0; s < FLOE_INTERP_SETS && !e->pack.record.raw; s++) {
@@ -335,9 +335,9 @@ static floe_status make_sets(encoding *e)
         job.set = s;
         job.to = e->c->s.bits[0];
         if (s == FLOE_INTERP_NEGATIVE && e->chunk.log)
-            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_NEGATIVE, 0, &counts[s], 1));
+            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_NEGATIVE, &counts[s], 1));
         else if (counts[s])
-            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PICK, 0, NULL, 0));
+            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PICK, NULL, 0));
         if (counts[s])
             FLOE_TRY(make_set(e, s, counts[s]));
     }
@@ -354,7 +354,7 @@ static floe_status make_flat(encoding *e)
     FLOE_TRY(fetch_pattern(e, 0, &e->chunk.base));
     floe_interp_bits_job job = bits_job(e);
     job.to = e->c->apart;
-    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_FLAT, 0, &n, 1));
+    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_FLAT, &n, 1));
     e->napart = n;
     return make_sets(e);
 }
