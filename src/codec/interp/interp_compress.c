@@ -4,8 +4,6 @@
  * then all records are counted, tables are made, and entropy chunks written, the coarsest first. Values that the lattice does not
  * give are named in sets. Threads share tiles and entropy chunks; no byte depends on them.
  */
-#include <string.h>
-
 #include "codec/chunks/codec_integers.h"
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
@@ -42,11 +40,9 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
     if (!floe_interp_encoder_begin(&e, &limited, &reals, rank, extent, floe_lattice_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
-    const size_t decoding = floe_interp_decode_workspace(cpu, reals.dtype, rank, extent),
-                 most = plan.overflow || decoding == 0 ? 0
-                        : plan.used > decoding         ? plan.used
-                                                       : decoding;
-    return floe_codec_integers_workspace(params, rank, extent, most);
+    const size_t decoding = floe_interp_decode_workspace(cpu, reals.dtype, rank, extent);
+    const bool good = !plan.overflow && decoding > 0;
+    return floe_codec_integers_workspace(params, rank, extent, good ? floe_max64(plan.used, decoding) : 0);
 }
 
 /* Of steps, the coarsest first. */

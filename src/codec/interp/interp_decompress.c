@@ -467,11 +467,9 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     memcpy(d->lattices[p->nsteps % 2 == 0], d->chunk.anchors,
            floe_lattice_points(floe_interp_anchors_shape(p)) * d->size);
     floe_interp_plan_wanted(p, d->last, d->shift, &d->out.box, wanted);
-    uint64_t nchecks = nchunks = 0;
-    for (uint32_t i = p->nsteps; i-- > d->last;
-         nchunks += p->steps[i].nchunks, nchecks += floe_interp_nchecks(&p->steps[i])) {
-        floe_records_stream stream = {.sizes = sizes + nchunks * each,
-                                      .checks = checks ? checks + 2 * nchecks : NULL,
+    for (uint32_t i = p->nsteps; i-- > d->last;) {
+        floe_records_stream stream = {.sizes = sizes,
+                                      .checks = checks,
                                       .checked = p->steps[i].checked,
                                       .wide = d->chunk.wide_sizes,
                                       .damaged = d->call->lost ? chunk_damaged : NULL,
@@ -484,6 +482,9 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
                    FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
         floe_cpu_parallel(&d->workers, w.tiles.count, tile_task, &w);
+        sizes += each * p->steps[i].nchunks;
+        if (checks)
+            checks += 2 * floe_interp_nchecks(&p->steps[i]);
     }
     if (d->call->level || p->nsteps == 0)
         leave_lattice(d);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/interp/interp.h"
 
-#include <string.h>
-
 #include "field/dtype_math.h"
 
 /* So that FLOE_INTERP_TILE_REALS suffice; where the slowest axis has neighbours too, a tile is thinner. */

@@ -268,19 +268,15 @@ void set_roles(level *l)
     const floe_lattice_step &s = l->job.step;
     const bool lane_is_last = s.naxes < FLOE_LATTICE_AXES || floe_lattice_is_active(&s, FLOE_LATTICE_RANK - 1);
     const uint32_t lane = lane_is_last ? FLOE_LATTICE_RANK - 1 : s.axis[FLOE_LATTICE_AXES - 1];
-    uint32_t role = MARCH;
-    bool used[FLOE_LATTICE_RANK] = {};
+    uint32_t role = MARCH, outer = OUTER; /* the next one for an axis of the step, and the first for another */
     for (uint32_t i = 0; i < s.naxes; i++)
-        if (s.axis[i] != lane) {
+        if (s.axis[i] != lane)
             l->a[role++].axis = s.axis[i];
-            used[s.axis[i]] = true;
-        }
     l->a[LANE].axis = lane;
-    used[lane] = true;
-    for (uint32_t a = 0, free = OUTER; a < FLOE_LATTICE_RANK; a++)
-        if (!used[a]) {
-            l->a[free].axis = a;
-            free = free == OUTER ? role : free + 1;
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        if (a != lane && !floe_lattice_is_active(&s, a)) {
+            l->a[outer].axis = a;
+            outer = outer == OUTER ? role : outer + 1;
         }
     l->lane_place = floe_lattice_place(&s, lane);
     if (l->lane_place == s.naxes)
