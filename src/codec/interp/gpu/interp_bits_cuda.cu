@@ -2,7 +2,7 @@
 /* What is done to all values of a chunk, or to words of bits that stand for them: one kernel, of which each launch does one thing. */
 #include <floe/floe.h>
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "codec/interp/gpu/interp_dev.h"
 #include "stage/lattice/lattice_patterns.cuh"
 
@@ -299,11 +299,7 @@ FLOE_DEV void leave_sums(const job &j, const sums &s)
 {
     const bool most = j.what == FLOE_INTERP_BITS_MOST || j.what == FLOE_INTERP_BITS_PALETTE;
     for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++) {
-        unsigned long long v = s.n[k];
-        for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
-            const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
-            v = most ? floe_max64(v, other) : v + other;
-        }
+        const unsigned long long v = most ? floe_warp_max(s.n[k]) : floe_warp_sum(s.n[k]);
         if (floe_lane() == 0 && v && most)
             atomicMax(j.out, v);
         else if (floe_lane() == 0 && v)
