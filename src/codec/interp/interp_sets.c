@@ -9,10 +9,12 @@ floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_LATTICE_RANK], ui
         .shape = shape, .words = words, .nrows = shape[0] * shape[1] * shape[2], .row = floe_ceil_div(shape[3], 64)};
 }
 
+static uint64_t nwords_of(const floe_interp_bits *b) { return b->nrows * b->row; }
+
 uint64_t floe_interp_bits_count(const floe_interp_bits *b)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < floe_interp_bits_nwords(b); i++)
+    for (uint64_t i = 0; i < nwords_of(b); i++)
         n += b->words[i] ? (uint64_t)__builtin_popcountll(b->words[i]) : 0; /* most are 0, and this may be a call */
     return n;
 }
@@ -20,15 +22,27 @@ uint64_t floe_interp_bits_count(const floe_interp_bits *b)
 bool floe_interp_bits_next(const floe_interp_bits *b, floe_interp_member *m)
 {
     if (!m->left) {
-        while (m->next < floe_interp_bits_nwords(b) && !b->words[m->next])
+        while (m->next < nwords_of(b) && !b->words[m->next])
             m->next++;
-        if (m->next == floe_interp_bits_nwords(b))
+        if (m->next == nwords_of(b))
             return false;
         floe_interp_bits_point(b, m->next / b->row, m->point);
         m->left = b->words[m->next++];
     }
     m->point[3] = (m->next - 1) % b->row * 64 + (uint64_t)__builtin_ctzll(m->left);
     m->left &= m->left - 1;
+    return true;
+}
+
+static bool has_row(const floe_interp_bits *b, uint64_t r)
+{
+    uint64_t at[FLOE_LATTICE_RANK];
+    if (!b->box)
+        return true;
+    floe_interp_bits_point(b, r, at);
+    for (uint32_t a = 0; a < 3; a++)
+        if (at[a] < b->box->lo[a] || at[a] >= b->box->hi[a])
+            return false;
     return true;
 }
 
@@ -63,7 +77,7 @@ void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis, bool back
     for (uint64_t i = 0; i < b->nrows; i++) {
         const uint64_t r = back ? i : b->nrows - 1 - i;
         uint64_t *row = b->words + r * b->row;
-        if (!floe_interp_bits_has_row(b, r))
+        if (!has_row(b, r))
             continue;
         if (axis == 3)
             (back ? restore_row : differ_row)(b, row);
@@ -93,10 +107,10 @@ bool floe_interp_bits_of_records(const floe_interp_bits *b, const uint8_t *recor
 {
     const uint64_t n = row_records(b);
     uint64_t beyond = 0;
-    memset(b->words, 0, floe_interp_bits_nwords(b) * sizeof *b->words);
+    memset(b->words, 0, nwords_of(b) * sizeof *b->words);
     for (uint64_t r = 0; r < b->nrows; r++) {
         uint64_t *row = b->words + r * b->row;
-        if (!floe_interp_bits_has_row(b, r))
+        if (!has_row(b, r))
             continue;
         for (uint64_t i = 0; i < n; i++) {
             const uint64_t x = i * FLOE_INTERP_MASK_CELLS, w = x / 64, bits = records[r * n + i];
@@ -116,7 +130,7 @@ bool floe_interp_bits_of_list(const floe_interp_bits *b, const uint8_t *list, ui
 {
     const uint64_t ncells = b->nrows * b->shape[3];
     uint64_t before = 0;
-    memset(b->words, 0, floe_interp_bits_nwords(b) * sizeof *b->words);
+    memset(b->words, 0, nwords_of(b) * sizeof *b->words);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t p = floe_load32(list + 4 * i), x = p % b->shape[3];
         if (p >= ncells || (i > 0 && p <= before))

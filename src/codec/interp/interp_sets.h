@@ -13,7 +13,6 @@ typedef struct floe_interp_bits {
 } floe_interp_bits;
 
 floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_LATTICE_RANK], uint64_t *words);
-static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { return b->nrows * b->row; }
 static inline uint64_t floe_interp_bits_room(const uint64_t shape[FLOE_LATTICE_RANK])
 {
     return shape[0] * shape[1] * shape[2] * floe_ceil_div(shape[3], 64);
@@ -23,21 +22,7 @@ uint64_t floe_interp_bits_count(const floe_interp_bits *b);
 /* The first point of row r. */
 static inline void floe_interp_bits_point(const floe_interp_bits *b, uint64_t r, uint64_t point[FLOE_LATTICE_RANK])
 {
-    point[0] = r / b->shape[2] / b->shape[1];
-    point[1] = r / b->shape[2] % b->shape[1];
-    point[2] = r % b->shape[2];
-    point[3] = 0;
-}
-
-static inline bool floe_interp_bits_has_row(const floe_interp_bits *b, uint64_t r)
-{
-    uint64_t at[FLOE_LATTICE_RANK];
-    bool has = true;
-    if (b->box)
-        floe_interp_bits_point(b, r, at);
-    for (uint32_t a = 0; b->box && a < 3; a++)
-        has = has && at[a] >= b->box->lo[a] && at[a] < b->box->hi[a];
-    return has;
+    floe_lattice_point_of(b->shape, r * b->shape[3], point);
 }
 
 /* Points of a set in order: the first from {.next = 0}. False behind the last. */

@@ -56,8 +56,7 @@ static void load_coarse(const tile *t)
     for (at[0] = t->lo[0]; at[0] < t->lo[0] + t->n[0]; at[0]++)
         for (at[1] = t->lo[1]; at[1] < t->lo[1] + t->n[1]; at[1]++)
             for (at[2] = t->lo[2]; at[2] < t->lo[2] + t->n[2]; at[2]++)
-                memcpy(class_row(t, 0, at), coarse + ((at[0] * m[1] + at[1]) * m[2] + at[2]) * m[3] + at[3],
-                       t->n[3] * sizeof *coarse);
+                memcpy(class_row(t, 0, at), coarse + floe_lattice_index(m, at), t->n[3] * sizeof *coarse);
 }
 
 /* ---- rows of the original ---------------------------------------------------------------------------------------------- */

@@ -40,8 +40,9 @@ static void room_widen(floe_interp_gpu_room *room, const uint64_t *shape)
     room->mask_chunks = floe_max64(room->mask_chunks, floe_context_nchunks(&mask));
 }
 
-floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
-                                    floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err)
+/* Of one of nchunks chunks, of which none exceeds the extent. */
+static floe_status room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
+                           floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err)
 {
     uint64_t shape[FLOE_LATTICE_RANK];
     const floe_interp_needs *needs = &room->needs;
@@ -96,9 +97,7 @@ static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
     floe_interp_gpu_encode *c = (void *)e->own.bytes;
     *c = (floe_interp_gpu_encode){.lists = NULL};
     e->nchunks = floe_codec_nchunks(e->field.rank, e->field.shape, e->chunk);
-    return e->nchunks
-               ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, e->nchunks, &c->room, &c->s, err)
-               : FLOE_OK;
+    return e->nchunks ? room_of(e->field.dtype, e->field.rank, e->chunk, e->nchunks, &c->room, &c->s, err) : FLOE_OK;
 }
 
 void floe_interp_gpu_encoder_take(floe_codec_encode *call, floe_arena *a)
@@ -182,7 +181,7 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
     d->any = d->any || d->level == 0;
     d->nchunks = floe_codec_nchunks(d->rank, d->shape, d->chunk);
     if (d->nchunks)
-        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, d->nchunks, &c->room, &c->s, err));
+        FLOE_TRY(room_of(d->dtype, d->rank, d->chunk, d->nchunks, &c->room, &c->s, err));
     if (d->nchunks && !d->any)
         room_cut(d, &c->room);
     return FLOE_OK;

@@ -58,9 +58,6 @@ typedef struct floe_interp_gpu_decode {
 void floe_interp_gpu_decode_take(floe_codec_decode *call, floe_arena *a); /* codec_device.h */
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
-/* Of one of nchunks chunks, of which none exceeds the extent. */
-floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t nchunks,
-                                    floe_interp_gpu_room *room, floe_interp_gpu_scratch *s, floe_error *err);
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables, size_t size,
                                   floe_interp_gpu_scratch *s, floe_arena *a);
 /* ranks: of all words of from, by way of tallies. */

@@ -46,7 +46,7 @@ typedef struct floe_interp_bits_job {
     uint8_t *records;
     uint64_t nrecords; /* those behind the last row become 0 */
     uint32_t axis;
-    floe_lattice_output values;    /* encode: all */
+    floe_lattice_output values;    /* encode: all, of which no box is needed */
     bool has_fill, flat, negative; /* negative: signs are set */
     uint64_t fill, base, palette[FLOE_INTERP_PALETTE];
     uint32_t npalette, set;

@@ -47,7 +47,6 @@ static floe_interp_bits_job bits_job(const encoding *e)
                                 .out = e->c->s.out,
                                 .from = e->c->apart};
     memcpy(job.shape, n, sizeof job.shape);
-    memcpy(job.values.box.hi, n, sizeof job.values.box.hi);
     job.nwords = floe_interp_bits_room(n);
     job.has_fill = e->params->has_fill;
     job.fill = e->params->fill_bits;
