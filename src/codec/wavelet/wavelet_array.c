@@ -48,7 +48,7 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
     e->back = trial ? floe_arena_take_dense(arena, e->ncells, e->size) : NULL;
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 2) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 2, sizeof *e->tables);
-    e->found = floe_arena_take(arena, e->cpu->threads + 1, sizeof *e->found);
+    e->found_by = floe_arena_take(arena, e->cpu->threads, sizeof *e->found_by);
     e->means = floe_arena_take(arena, e->cpu->threads, sizeof *e->means);
 }
 
@@ -112,7 +112,7 @@ static void rows_task(void *arg, uint64_t i, uint32_t worker)
         const floe_wavelet_row row = row_of(w->e, r);
         w->visit(&row, &found);
     }
-    found_add(&w->e->found[worker], &found);
+    found_add(&w->e->found_by[worker], &found);
 }
 
 static void visit_rows(encoder *e, row_fn *visit)
@@ -120,27 +120,20 @@ static void visit_rows(encoder *e, row_fn *visit)
     const uint64_t *n = e->chunk.plan.shape;
     rows w = {e, visit};
     for (uint32_t k = 0; k < e->cpu->threads; k++)
-        e->found[k] = found_nothing;
+        e->found_by[k] = found_nothing;
     floe_cpu_parallel(e->cpu, floe_ceil_div(n[0] * n[1] * n[2], floe_ceil_div(TASK_CELLS, n[3])), rows_task, &w);
-}
-
-const floe_wavelet_found *floe_wavelet_found_gather(encoder *e)
-{
-    floe_wavelet_found *sum = &e->found[e->cpu->threads];
-    *sum = found_nothing;
-    for (uint32_t w = 0; w < e->cpu->threads; w++)
-        found_add(sum, &e->found[w]);
-    return sum;
+    e->found = found_nothing;
+    for (uint32_t k = 0; k < e->cpu->threads; k++)
+        found_add(&e->found, &e->found_by[k]);
 }
 
 void floe_wavelet_array_take(encoder *e)
 {
     floe_cpu_clear(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->nmarks);
     visit_rows(e, e->ops->take);
-    const floe_wavelet_found *f = floe_wavelet_found_gather(e);
-    floe_wavelet_center_set(e, f->min, f->max);
-    e->has_kinds = e->chunk.log || f->nliterals;
-    if (f->nliterals)
+    floe_wavelet_center_set(e, e->found.min, e->found.max);
+    e->has_kinds = e->chunk.log || e->found.nliterals;
+    if (e->found.nliterals)
         floe_wavelet_array_fill(e);
     visit_rows(e, e->ops->shift);
 }

@@ -198,9 +198,8 @@ static bool code(encoder *e, encoder *trial)
         return false;
     floe_wavelet_array_back(e);
     floe_wavelet_array_check(e);
-    const floe_wavelet_found *found = floe_wavelet_found_gather(e);
-    e->has_kinds = e->has_kinds || found->nliterals;
-    floe_wavelet_chunk_shorten(&e->chunk, e->params->preset, found->ncorrections);
+    e->has_kinds = e->has_kinds || e->found.nliterals;
+    floe_wavelet_chunk_shorten(&e->chunk, e->params->preset, e->found.ncorrections);
     return true;
 }
 
@@ -211,7 +210,6 @@ static void make_flat(encoder *e)
     e->chunk.kind = FLOE_LATTICE_FLAT;
     e->has_kinds = true;
     e->chunk.base = floe_wavelet_pattern_at(e, 0);
-    memset(e->found, 0, (e->cpu->threads + 1) * sizeof *e->found);
     memset(e->marks[FLOE_WAVELET_CORRECTIONS], 0, e->nmarks);
     memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
     for (uint64_t i = 0; i < e->ncells; i++)
@@ -233,8 +231,7 @@ floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
         make_flat(&e);
     else if ((good = code(&e, &trial)))
         make_tables(&e);
-    const floe_wavelet_found *found = floe_wavelet_found_gather(&e);
-    *c->stats = (floe_chunk_stats){found->nliterals, found->max_error, found->max_pw_error};
+    *c->stats = (floe_chunk_stats){e.found.nliterals, e.found.max_error, e.found.max_pw_error};
     if (!good || !write_marked(&e, c->dst, room, c->nbytes))
         return store(c, err);
     return floe_codec_pad(c, floe_wavelet_least(c->chunk->rank, c->chunk->shape), err);
@@ -254,6 +251,6 @@ floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, 
     if (!code(&e, &trial))
         return FLOE_OK;
     const double unit = e.params->bound / 1024;
-    *sum = (double)floe_wavelet_found_gather(&e)->squares * unit * unit;
+    *sum = (double)e.found.squares * unit * unit;
     return FLOE_OK;
 }

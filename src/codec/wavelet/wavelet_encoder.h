@@ -44,8 +44,8 @@ typedef struct floe_wavelet_encoder {
     bool transformed;                      /* a trial's array has the transform of e->structure */
     uint32_t *counts;                      /* of each step, of both sets of marks, then of steps that share tables */
     floe_context_tables *tables;
-    floe_wavelet_found *found; /* of each worker, then of all */
-    floe_wavelet_means *means;
+    floe_wavelet_found found, *found_by;   /* in the rows that were visited last; found_by: by each worker */
+    floe_wavelet_means *means;             /* of each worker */
 } floe_wavelet_encoder;
 
 /* Sets all but the field and the scratch. Returns false where codec wavelet does not take such a chunk. turns: 0 for an extent that is a
@@ -87,7 +87,6 @@ bool floe_wavelet_array_code(floe_wavelet_encoder *e);
 void floe_wavelet_array_back(floe_wavelet_encoder *e);
 /* Compares the array that a decoder will have with the field; makes corrections and kinds. */
 void floe_wavelet_array_check(floe_wavelet_encoder *e);
-const floe_wavelet_found *floe_wavelet_found_gather(floe_wavelet_encoder *e);
 
 /* Sets where in e->records those of each step of the plan begin. */
 void floe_wavelet_records_place(floe_wavelet_encoder *e);

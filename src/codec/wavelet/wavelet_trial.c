@@ -83,7 +83,7 @@ static void try_structure(encoder *e, floe_wavelet_trial *t)
         return;
     check(e);
     t->bits = t->codes + floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS) +
-              floe_wavelet_literals_bits(e, floe_wavelet_found_gather(e)->nliterals);
+              floe_wavelet_literals_bits(e, e->found.nliterals);
 }
 
 /* Its values are those of the array, so that errors are absolute. */
