@@ -160,9 +160,9 @@ static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
 static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *means, double *largest)
 {
     const floe_lattice_step *s = &k->c->step;
-    const uint64_t *m = s->coarse, *lo = k->cells.lo, *hi = k->cells.hi, n[] = {hi[1] - lo[1], hi[2] - lo[2]};
-    const uint64_t at[] = {lo[0] + number / n[1] / n[0], lo[1] + number / n[1] % n[0], lo[2] + number % n[1]};
-    const uint64_t row = (at[0] * m[1] + at[1]) * m[2] + at[2], x = lo[3] << s->naxes;
+    uint64_t at[FLOE_LATTICE_RANK];
+    floe_lattice_box_row(&k->cells, number, at);
+    const uint64_t row = floe_lattice_row(s->coarse, at), x = at[3] << s->naxes;
     const int32_t exponent = row_exponent(k->b->plan, at);
     floe_wavelet_codes codes = {.width = s->width, .apart = 1u << s->naxes};
     for (int i = 0; i < FLOE_WAVELET_SHIFTS; i++)
@@ -186,16 +186,10 @@ static void codes_row(const coding *k, uint64_t number, floe_wavelet_means *mean
 
 enum { TASK_ROWS = 16 };
 
-static uint64_t coding_rows(const coding *k)
-{
-    const uint64_t *lo = k->cells.lo, *hi = k->cells.hi;
-    return (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
-}
-
 static void codes_task(void *arg, uint64_t i, uint32_t worker)
 {
     const coding *k = arg;
-    const uint64_t nrows = coding_rows(k);
+    const uint64_t nrows = floe_lattice_box_rows(&k->cells);
     floe_wavelet_means means = {{0}, {0}}; /* those of another worker may be in the same line of cache */
     double largest = 0;
     for (uint64_t row = i * TASK_ROWS; row < nrows && row < (i + 1) * TASK_ROWS; row++)
@@ -210,7 +204,7 @@ static void codes_task(void *arg, uint64_t i, uint32_t worker)
 
 static void run_codes(const coding *k)
 {
-    floe_cpu_parallel(k->b->cpu, floe_ceil_div(coding_rows(k), TASK_ROWS), codes_task, (void *)k);
+    floe_cpu_parallel(k->b->cpu, floe_ceil_div(floe_lattice_box_rows(&k->cells), TASK_ROWS), codes_task, (void *)k);
 }
 
 void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_lattice_box *cells,
@@ -240,7 +234,7 @@ static double anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **to
     const uint64_t *m = floe_wavelet_anchors(b->plan), *n = b->shape;
     const uint64_t at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
     const bool there = at[0] < n[0] && at[1] < n[1] && at[2] < n[2];
-    *to = there ? b->array + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * n[3] * b->size : NULL;
+    *to = there ? b->array + floe_lattice_row(n, at) * n[3] * b->size : NULL;
     return floe_wavelet_step_of(b->plan->base, row_exponent(b->plan, at) + b->plan->anchor_exponent);
 }
 

@@ -291,13 +291,12 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
 {
     const decoder *d = arg;
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi, planes = hi[1] - lo[1], below = hi[2] - lo[2];
-    const uint64_t at[] = {lo[0] + i / below / planes, lo[1] + i / below % planes, lo[2] + i % below, lo[3]};
-    const uint64_t row = (at[0] * p->shape[1] + at[1]) * p->shape[2] + at[2], n = hi[3] - lo[3];
     const uint32_t *shift = d->level.shift;
-    uint64_t point[FLOE_LATTICE_RANK], from[FLOE_LATTICE_RANK];
-    floe_wavelet_row r = {.stride = d->out.view.stride[3], .x = lo[3], .n = shift[3] ? 1 : n, .log = d->chunk.log};
+    uint64_t at[FLOE_LATTICE_RANK], point[FLOE_LATTICE_RANK], from[FLOE_LATTICE_RANK];
     (void)worker;
+    floe_lattice_box_row(&d->out.box, i, at);
+    const uint64_t row = floe_lattice_row(p->shape, at), n = d->out.box.hi[3] - at[3];
+    floe_wavelet_row r = {.stride = d->out.view.stride[3], .x = at[3], .n = shift[3] ? 1 : n, .log = d->chunk.log};
     for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         point[a] = at[a] << d->call->level;
         from[a] = at[a] << shift[a];
@@ -339,12 +338,11 @@ static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *
 {
     const uint64_t *n = d->chunk.plan.shape;
     const floe_lattice_box *b = &d->marks_of[FLOE_WAVELET_VALUE_KINDS];
-    const uint64_t size[] = {b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2], 1};
     const int8_t none[FLOE_WAVELET_MARKS + 1] = {0};
-    uint64_t next[FLOE_LATTICE_RANK] = {0};
-    do {
-        uint64_t at[] = {b->lo[0] + next[0], b->lo[1] + next[1], b->lo[2] + next[2], 0};
-        const int8_t *row = d->marks[FLOE_WAVELET_VALUE_KINDS] + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * d->row;
+    for (uint64_t r = 0; r < floe_lattice_box_rows(b); r++) {
+        uint64_t at[FLOE_LATTICE_RANK];
+        floe_lattice_box_row(b, r, at);
+        const int8_t *row = d->marks[FLOE_WAVELET_VALUE_KINDS] + floe_lattice_row(n, at) * d->row;
         for (uint64_t i = b->lo[3] / FLOE_WAVELET_MARKS; i * FLOE_WAVELET_MARKS < b->hi[3]; i++) {
             const int8_t *kinds = row + i * sizeof none;
             at[3] = i * FLOE_WAVELET_MARKS;
@@ -352,21 +350,19 @@ static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *
                  k++, at[3]++)
                 FLOE_TRY(place_kind(d, at, kinds[k], from, err));
         }
-    } while (floe_lattice_next_point(size, next));
+    }
     return FLOE_OK;
 }
 
 static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 {
-    const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi,
-                   nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
     const bool coded = d->chunk.kind == FLOE_LATTICE_CODED;
     if (coded)
         FLOE_TRY(decode_steps(d, from, err));
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         FLOE_TRY(read_marks(d, s, from, err));
     if (coded)
-        floe_cpu_parallel(d->bands.cpu, nrows, give_task, d);
+        floe_cpu_parallel(d->bands.cpu, floe_lattice_box_rows(&d->out.box), give_task, d);
     else
         floe_lattice_output_fill(&d->out, d->chunk.plan.shape, NULL, d->chunk.base);
     return d->chunk.marked[FLOE_WAVELET_VALUE_KINDS] ? place_kinds(d, from, err) : FLOE_OK;

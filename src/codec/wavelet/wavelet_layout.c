@@ -40,15 +40,15 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
 
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_LATTICE_RANK], const floe_lattice_box *box, int8_t *kinds)
 {
-    const uint64_t apart = floe_wavelet_marks_apart(shape), row = floe_wavelet_marks_row(shape),
-                   size[] = {box->hi[0] - box->lo[0], box->hi[1] - box->lo[1], box->hi[2] - box->lo[2], 1};
-    uint64_t at[FLOE_LATTICE_RANK] = {0};
-    do {
-        const uint64_t r = ((box->lo[0] + at[0]) * shape[1] + box->lo[1] + at[1]) * shape[2] + box->lo[2] + at[2],
-                       end = r * row + 8 * floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS);
-        for (uint64_t i = r * row + 8 * (box->lo[3] / FLOE_WAVELET_MARKS); i < end && r * row >= apart; i++)
+    const uint64_t apart = floe_wavelet_marks_apart(shape), row = floe_wavelet_marks_row(shape);
+    for (uint64_t k = 0; k < floe_lattice_box_rows(box); k++) {
+        uint64_t at[FLOE_LATTICE_RANK];
+        floe_lattice_box_row(box, k, at);
+        const uint64_t begin = floe_lattice_row(shape, at) * row,
+                       end = begin + 8 * floe_ceil_div(box->hi[3], FLOE_WAVELET_MARKS);
+        for (uint64_t i = begin + 8 * (at[3] / FLOE_WAVELET_MARKS); i < end && begin >= apart; i++)
             kinds[i] = (int8_t)(kinds[i] + kinds[i - apart]);
-    } while (floe_lattice_next_point(size, at));
+    }
 }
 
 /* ---- write ------------------------------------------------------------------------------------------------------------- */

@@ -10,30 +10,25 @@ enum { LITERAL_BITS = 16 /* beside the value itself */ };
 
 /* ---- the box ----------------------------------------------------------------------------------------------------------- */
 
-/* A row of the box from element `at` of a row of the array on. */
-static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t from, uint64_t at)
-{
-    const uint64_t n = trial->chunk.plan.shape[3], wide = e->chunk.plan.shape[3];
-    const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + from * e->row;
-    memcpy(trial->kept + row * n * e->size, e->bands.array + (from * wide + at) * e->size, n * e->size);
-    for (uint64_t x = 0; x < n && e->has_kinds; x++)
-        if (kinds[floe_wavelet_mark(at + x)] == FLOE_WAVELET_LITERAL)
-            trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
-}
-
 static void copy_box(encoder *e, encoder *trial)
 {
     const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
-    uint64_t bits[FLOE_LOOK_PLACES];
-    const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
-    uint64_t lo[FLOE_LATTICE_RANK], at[FLOE_LATTICE_RANK] = {0}, row = 0;
+    const uint64_t *shape = e->chunk.plan.shape, n = trial->chunk.plan.shape[3];
+    uint64_t bits[FLOE_LOOK_PLACES], at[FLOE_LATTICE_RANK];
+    floe_lattice_box box;
     floe_look_all(e->cpu, &look, bits);
-    floe_wavelet_trial_place(e, &look, bits, lo);
+    floe_wavelet_trial_place(e, &look, bits, box.lo);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        box.hi[a] = box.lo[a] + trial->chunk.plan.shape[a];
     memset(trial->holes, 0, trial->nmarks);
-    for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
-        for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
-            for (at[2] = lo[2]; at[2] < lo[2] + n[2]; at[2]++, row++)
-                copy_row(e, trial, row, (at[0] * shape[1] + at[1]) * shape[2] + at[2], lo[3]);
+    for (uint64_t row = 0; row < floe_lattice_box_rows(&box); row++) {
+        floe_lattice_box_row(&box, row, at);
+        const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + floe_lattice_row(shape, at) * e->row;
+        memcpy(trial->kept + row * n * e->size, e->bands.array + floe_lattice_index(shape, at) * e->size, n * e->size);
+        for (uint64_t x = 0; x < n && e->has_kinds; x++)
+            if (kinds[floe_wavelet_mark(at[3] + x)] == FLOE_WAVELET_LITERAL)
+                trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
+    }
 }
 
 /* ---- a trial ----------------------------------------------------------------------------------------------------------- */

@@ -26,9 +26,21 @@ typedef struct floe_lattice_step {
 typedef struct floe_lattice_box {
     uint64_t lo[FLOE_LATTICE_RANK], hi[FLOE_LATTICE_RANK];
 } floe_lattice_box;
+/* Of a box its rows along the last axis, its points, and the first point of row number i. */
+FLOE_HD uint64_t floe_lattice_box_rows(const floe_lattice_box *b)
+{
+    return (b->hi[0] - b->lo[0]) * (b->hi[1] - b->lo[1]) * (b->hi[2] - b->lo[2]);
+}
 FLOE_HD uint64_t floe_lattice_box_points(const floe_lattice_box *b)
 {
-    return (b->hi[0] - b->lo[0]) * (b->hi[1] - b->lo[1]) * (b->hi[2] - b->lo[2]) * (b->hi[3] - b->lo[3]);
+    return floe_lattice_box_rows(b) * (b->hi[3] - b->lo[3]);
+}
+FLOE_HD void floe_lattice_box_row(const floe_lattice_box *b, uint64_t i, uint64_t point[FLOE_LATTICE_RANK])
+{
+    point[3] = b->lo[3];
+    point[2] = b->lo[2] + floe_last_digit(&i, b->hi[2] - b->lo[2]);
+    point[1] = b->lo[1] + floe_last_digit(&i, b->hi[1] - b->lo[1]);
+    point[0] = b->lo[0] + i;
 }
 
 /* A lattice in memory: distances in elements. */
@@ -48,10 +60,14 @@ FLOE_HD floe_lattice_view floe_lattice_view_lattice(void *data, const uint64_t n
     return v;
 }
 
-/* Number of a point, in C order. */
+/* Number of a point's row, and of a point, in C order. */
+FLOE_HD uint64_t floe_lattice_row(const uint64_t n[FLOE_LATTICE_RANK], const uint64_t *point)
+{
+    return (point[0] * n[1] + point[1]) * n[2] + point[2];
+}
 FLOE_HD uint64_t floe_lattice_index(const uint64_t n[FLOE_LATTICE_RANK], const uint64_t *point)
 {
-    return ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
+    return floe_lattice_row(n, point) * n[3] + point[3];
 }
 
 FLOE_HD uint64_t floe_lattice_points(const uint64_t n[FLOE_LATTICE_RANK]) { return n[0] * n[1] * n[2] * n[3]; }
