@@ -279,11 +279,8 @@ bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, flo
     memset(bits, 0, floe_ceil_div(nrows * m[3] * c->nbits, 8));
     for (uint64_t row = 0, bit = 0; row < nrows; row++) {
         const double inverse = 1 / anchor_row(b, row, &at);
-        for (uint64_t x = 0; x < m[3]; x++) {
-            uint64_t v = (uint64_t)(whole(b, at, x, inverse) - c->least);
-            for (uint64_t end = bit + c->nbits; bit < end; v >>= 8 - bit % 8, bit += floe_min64(8 - bit % 8, end - bit))
-                bits[bit / 8] |= (uint8_t)(v << bit % 8);
-        }
+        for (uint64_t x = 0; x < m[3]; x++, bit += c->nbits)
+            floe_wavelet_bits_put(bits, bit, c->nbits, (uint64_t)(whole(b, at, x, inverse) - c->least));
     }
     return true;
 }

@@ -17,34 +17,27 @@ static int32_t code_at(const floe_records *r, uint64_t i)
 /* Of each code that is not 0, how many come before it since the last one: so many low bits as they are, the rest in unary; then its
  * sign, and its magnitude in unary. */
 typedef struct listing {
-    floe_cursor *to; /* NULL: bits are counted alone */
+    uint8_t *to; /* 0 at first; NULL: bits are counted alone */
     uint64_t nbits;
-    uint32_t nlow, held, nheld;
+    uint32_t nlow;
 } listing;
 
 static void put_bits(listing *l, uint64_t v, uint32_t n)
 {
+    if (l->to)
+        floe_wavelet_bits_put(l->to, l->nbits, n, v);
     l->nbits += n;
-    for (; n > 0 && l->to; n--, v >>= 1) {
-        l->held |= (uint32_t)(v & 1) << l->nheld++;
-        if (l->nheld == 8) {
-            floe_write8(l->to, (uint8_t)l->held);
-            l->held = l->nheld = 0;
-        }
-    }
 }
 
 static void put_unary(listing *l, uint64_t v)
 {
-    l->nbits += l->to ? 0 : v;
-    for (; v > 0 && l->to; v--)
-        put_bits(l, 0, 1);
+    l->nbits += v;
     put_bits(l, 1, 1);
 }
 
 static void put_code(listing *l, uint64_t gap, int32_t code)
 {
-    put_bits(l, gap, l->nlow);
+    put_bits(l, gap & (((uint64_t)1 << l->nlow) - 1), l->nlow);
     put_unary(l, gap >> l->nlow);
     put_bits(l, code < 0, 1);
     put_unary(l, (uint64_t)(code < 0 ? -code : code) - 1);
@@ -71,21 +64,16 @@ static uint64_t list_codes(const floe_records *r, listing *l)
     return count;
 }
 
-static listing list_begin(const floe_records *r, uint64_t count, floe_cursor *to)
-{
-    return (listing){.to = to, .nlow = floe_wavelet_list_low(ncodes(r), count)};
-}
-
 static void write_list(const floe_records *r, floe_cursor *to)
 {
     const uint64_t count = list_codes(r, NULL);
-    listing l = list_begin(r, count, to);
+    uint8_t bits[FLOE_WAVELET_LIST_BITS / 8] = {0};
+    listing l = {.to = bits, .nlow = floe_wavelet_list_low(ncodes(r), count)};
     floe_write8(to, FLOE_WAVELET_RECORDS_LIST);
     floe_write32(to, (uint32_t)count);
     floe_write8(to, (uint8_t)l.nlow);
     list_codes(r, &l);
-    if (l.nheld)
-        floe_write8(to, (uint8_t)l.held);
+    floe_write_bytes(to, bits, floe_ceil_div(l.nbits, 8));
 }
 
 typedef struct bits {
@@ -164,7 +152,7 @@ uint64_t floe_wavelet_records_bits(const floe_records_coder *e, const floe_recor
 {
     floe_records_count(e, r, 1, counts);
     const uint64_t count = list_codes(r, NULL);
-    listing l = list_begin(r, count, NULL);
+    listing l = {.nlow = floe_wavelet_list_low(ncodes(r), count)};
     uint64_t used = 0;
     for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
         used += counts[i] != 0;

@@ -20,6 +20,13 @@ FLOE_HD void floe_wavelet_real_set(void *reals, bool narrow, uint64_t i, double 
         ((double *)reals)[i] = v;
 }
 
+/* Puts v, of n bits, behind `at` others, the lowest bit first. What comes behind these is 0. */
+FLOE_HD void floe_wavelet_bits_put(uint8_t *bits, uint64_t at, uint64_t n, uint64_t v)
+{
+    for (const uint64_t end = at + n; at < end; v >>= 8 - at % 8, at += floe_min64(8 - at % 8, end - at))
+        bits[at / 8] |= (uint8_t)(v << at % 8);
+}
+
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
 FLOE_HD int64_t floe_wavelet_anchor_whole(double v, double inverse)
