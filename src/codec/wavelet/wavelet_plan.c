@@ -245,24 +245,18 @@ static void add_needs(floe_wavelet_plan *plan, floe_wavelet_needs *needs)
     needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
 }
 
-/* Some axis of a set is not transformed anyway. */
-static bool has_short(const uint64_t shape[FLOE_LATTICE_RANK], uint32_t axes)
-{
-    bool found = false;
-    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
-        found = found || (axes >> a & 1 && shape[a] <= FLOE_LATTICE_ENDS);
-    return found;
-}
-
 /* Some axes have no steps; the packet's has none but its own. Older writers thinned no axis to one point. */
 static void find_needs(const uint64_t shape[FLOE_LATTICE_RANK], floe_wavelet_needs *needs)
 {
     floe_wavelet_plan plan;
+    uint32_t left = 0; /* axes that are not transformed anyway */
     memset(needs, 0, sizeof *needs);
+    for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
+        left |= (uint32_t)(shape[a] <= FLOE_LATTICE_ENDS) << a;
     for (uint32_t frozen = 0; frozen < (1u << FLOE_LATTICE_RANK) - 1; frozen++) {
-        const floe_wavelet_structure s = {.frozen = frozen};
-        if (has_short(shape, frozen)) /* as without them */
+        if (frozen & left) /* as without them */
             continue;
+        const floe_wavelet_structure s = {.frozen = frozen};
         for (uint64_t ends = 1; ends <= FLOE_LATTICE_ENDS; ends += FLOE_LATTICE_ENDS - 1) {
             plan_make(shape, &s, frozen, ends, &plan);
             add_needs(&plan, needs);
