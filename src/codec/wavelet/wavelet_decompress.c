@@ -276,9 +276,13 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     d->marks_of[set] = marks_box(d, set, &r, from);
     const floe_context_box part = floe_wavelet_marks_box(&grid, n, box);
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1, d->chunk.ans_begin};
+    floe_records_stream stream;
     *d->tables = (floe_context_tables){.ntables = {0}};
-    FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, &wanted, from), FLOE_ERR_FORMAT,
-               "wavelet chunk: marks %d are damaged", set);
+    bool good = floe_wavelet_records_open(&d->entropy, &r, &wanted, &stream, from);
+    if (good && stream.sizes)
+        good = floe_records_stream_take(&stream, floe_context_nchunks(&grid), from) &&
+               floe_records_decode(&d->entropy, &r, &stream, &part);
+    FLOE_CHECK(err, good, FLOE_ERR_FORMAT, "wavelet chunk: marks %d are damaged", set);
     if (set == FLOE_WAVELET_VALUE_KINDS && d->chunk.differ)
         floe_wavelet_kinds_restore(n, box, d->marks[set]);
     return FLOE_OK;

@@ -218,18 +218,6 @@ bool floe_wavelet_records_open(const floe_records_coder *e, const floe_records *
     return stream->sizes && floe_lattice_pad_read(from, wanted->base);
 }
 
-bool floe_wavelet_records_read(const floe_records_coder *e, const floe_records *r,
-                               const floe_wavelet_records_wanted *wanted, floe_reader *from)
-{
-    floe_records_stream stream;
-    if (!floe_wavelet_records_open(e, r, wanted, &stream, from))
-        return false;
-    bool good = !stream.sizes || floe_records_stream_take(&stream, floe_context_nchunks(r->grid), from);
-    for (uint32_t i = 0; good && stream.sizes && i < wanted->nparts; i++)
-        good = floe_records_decode(e, r, &stream, &wanted->parts[i]);
-    return good;
-}
-
 uint64_t floe_wavelet_records_find(const floe_records *r, const uint8_t *base, uint64_t at, uint64_t have,
                                    floe_records_stream *stream)
 {

@@ -35,9 +35,6 @@ typedef struct floe_wavelet_records_wanted {
 bool floe_wavelet_records_open(const floe_records_coder *e, const floe_records *r,
                                const floe_wavelet_records_wanted *wanted, floe_records_stream *stream,
                                floe_reader *from);
-/* That, and all chunks behind it. */
-bool floe_wavelet_records_read(const floe_records_coder *e, const floe_records *r,
-                               const floe_wavelet_records_wanted *wanted, floe_reader *from);
 
 /* Where the list that begins at byte `at` of base ends, or where its chunks begin; stream as above. Where the first `have` bytes do not
  * show it, returns more than `have`: so many bytes are needed at least. */
