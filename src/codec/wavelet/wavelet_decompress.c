@@ -30,20 +30,17 @@ typedef struct decoder {
     floe_wavelet_places places;
 } decoder;
 
-static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
-                          uint32_t turns)
+/* The chunk's shape is known. */
+static void begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype)
 {
-    *d = (decoder){.ops = floe_wavelet_value_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
+    d->ops = floe_wavelet_value_ops_of(dtype, cpu->isa);
+    d->narrow = floe_dtype_is_narrow(dtype);
     d->size = floe_dtype_size(dtype);
-    d->chunk.turns = turns;
-    if (!floe_lattice_shape_of(rank, extent, turns, d->chunk.plan.shape))
-        return false;
     d->ncells = floe_lattice_points(d->chunk.plan.shape);
     d->row = floe_wavelet_marks_row(d->chunk.plan.shape);
     d->nmarks = floe_wavelet_marks_nbytes(d->chunk.plan.shape);
     d->bands = (floe_wavelet_bands){.cpu = cpu, .ops = floe_wavelet_ops_of(dtype, cpu->isa), .size = d->size};
     memcpy(d->array, d->chunk.plan.shape, sizeof d->array);
-    return true;
 }
 
 /* records: bytes of those of a step, or of marks. */
@@ -67,11 +64,12 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
     const floe_cpu limited = floe_lattice_cpu(cpu, 1, rank, extent);
     size_t most = 0;
     for (int i = 0; i < 1 + (turns[1] > 0); i++) {
-        decoder d;
+        decoder d = {.call = NULL};
         floe_wavelet_needs needs;
         floe_arena plan = floe_arena_plan();
-        if (!begin_decoder(&d, &limited, floe_codec_real(dtype), rank, extent, turns[i]))
+        if (!floe_lattice_shape_of(rank, extent, turns[i], d.chunk.plan.shape))
             return 0;
+        begin_decoder(&d, &limited, floe_codec_real(dtype));
         floe_wavelet_needs_of(d.chunk.plan.shape, &needs);
         take_scratch(&d, floe_max64(needs.step_records, FLOE_WAVELET_MARK_SETS * d.nmarks), &plan);
         if (plan.overflow)
@@ -107,15 +105,13 @@ static uint64_t set_level(decoder *d, uint32_t level)
 
 size_t floe_wavelet_decode_scratch(const floe_chunk_decode *c)
 {
-    decoder d;
-    uint32_t turns;
+    decoder d = {.call = c};
+    uint64_t at;
     floe_arena plan = floe_arena_plan();
-    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
     const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
-    if (!floe_lattice_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns) ||
-        !begin_decoder(&d, &cpu, floe_codec_real(c->dtype), c->rank, c->extent, turns) ||
-        floe_wavelet_header_read(&d.chunk, d.narrow, &from, NULL) != FLOE_OK || d.chunk.kind == FLOE_LATTICE_RAW)
+    if (floe_wavelet_head_read(c, c->nbytes, &d.chunk, &at, NULL) != FLOE_OK || d.chunk.kind == FLOE_LATTICE_RAW)
         return 0;
+    begin_decoder(&d, &cpu, floe_codec_real(c->dtype));
     take_scratch(&d, set_level(&d, c->level), &plan);
     return floe_codec_integers_decode_workspace(c->dtype, c->rank, c->extent, c->level, plan.overflow ? 0 : plan.used);
 }
@@ -374,33 +370,25 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
 {
-    decoder d;
-    floe_wavelet_needs needs;
-    uint32_t turns;
     const floe_cpu cpu = floe_lattice_cpu(c->cpu, 1, c->rank, c->extent);
     if (floe_dtype_is_integer(c->dtype))
         return floe_codec_integers_decode(c, floe_lattice_is_raw(c->src, c->nbytes), floe_wavelet_decompress, err);
-    FLOE_CHECK(err, floe_lattice_turns_read(c->src, c->nbytes, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &turns),
-               FLOE_ERR_FORMAT, "wavelet chunk: its axes are in an order that no writer makes");
-    FLOE_CHECK(err, begin_decoder(&d, &cpu, c->dtype, c->rank, c->extent, turns), FLOE_ERR_FORMAT,
-               "wavelet chunk: of what codec wavelet does not take");
-    d.call = c;
-    d.out = floe_lattice_output_of(c->rank, c->extent, turns, c->lo, c->hi, c->out, c->level);
-    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
+    decoder d = {.call = c};
+    uint64_t at;
     FLOE_CHECK(err, c->level || c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "wavelet chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
-    FLOE_TRY(floe_wavelet_header_read(&d.chunk, d.narrow, &from, err));
+    FLOE_TRY(floe_wavelet_head_read(c, c->nbytes, &d.chunk, &at, err));
+    begin_decoder(&d, &cpu, c->dtype);
+    d.out = floe_lattice_output_of(c->rank, c->extent, d.chunk.turns, c->lo, c->hi, c->out, c->level);
     if (d.chunk.kind == FLOE_LATTICE_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_wavelet_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "wavelet chunk: it ends within its values");
         floe_lattice_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
-    floe_wavelet_needs_of(d.chunk.plan.shape, &needs);
-    FLOE_CHECK(err, floe_wavelet_is_within(&d.chunk, &needs), FLOE_ERR_FORMAT,
-               "wavelet chunk: steps that no writer makes");
     take_scratch(&d, set_level(&d, c->level), c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
+    floe_reader from = floe_reader_of((const uint8_t *)c->src + at, (size_t)(c->nbytes - at));
     return decode_chunk(&d, &from, err);
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "codec/chunks/codec_integers.h"
+#include "field/dtype_math.h"
 #include "stage/wavelet/wavelet_values.h"
 
 enum { SHORTEN_LEAST = 1 << 16 /* values of a chunk that keeps a GPU waiting */ };
@@ -138,8 +140,10 @@ static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_
 static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narrow, floe_reader *from, floe_error *err)
 {
     floe_wavelet_plan *p = &c->plan;
+    floe_wavelet_needs needs;
     uint64_t n[FLOE_LATTICE_RANK];
     memcpy(n, p->shape, sizeof n);
+    floe_wavelet_needs_of(n, &needs);
     p->base = floe_lattice_real_read(from, narrow);
     p->center = floe_lattice_real_read(from, narrow);
     p->unit = floe_lattice_real_read(from, narrow);
@@ -150,10 +154,12 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
         err, !from->bad && p->base > 0 && isfinite(p->base) && isfinite(p->center) && p->unit > 0 && isfinite(p->unit),
         FLOE_ERR_FORMAT, "wavelet chunk: its numbers cannot be");
     for (uint32_t i = 0; i < p->nsteps; i++) {
-        const bool good = read_step(&p->steps[i], version, n, from) && !from->bad;
-        FLOE_CHECK(err,
-                   good && !(p->packet && floe_lattice_is_active(&p->steps[i].step, floe_lattice_slowest(p->shape))),
+        floe_wavelet_coding *k = &p->steps[i];
+        const bool good = read_step(k, version, n, from) && !from->bad;
+        FLOE_CHECK(err, good && !(p->packet && floe_lattice_is_active(&k->step, floe_lattice_slowest(p->shape))),
                    FLOE_ERR_FORMAT, "wavelet chunk: step %u cannot be", i);
+        FLOE_CHECK(err, floe_wavelet_records_nbytes(k) <= needs.step_records, FLOE_ERR_FORMAT,
+                   "wavelet chunk: steps that no writer makes");
     }
     return FLOE_OK;
 }
@@ -202,6 +208,19 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     return c->kind == FLOE_LATTICE_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
 }
 
+floe_status floe_wavelet_head_read(const floe_chunk_decode *c, uint64_t have, floe_wavelet_chunk *k, uint64_t *at,
+                                   floe_error *err)
+{
+    floe_reader from = floe_reader_of(c->src, (size_t)have);
+    FLOE_CHECK(err,
+               floe_lattice_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
+                   floe_lattice_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
+               FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
+    FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
+    *at = (uint64_t)(from.at - (const uint8_t *)c->src);
+    return FLOE_OK;
+}
+
 /* What group j has of step i, from byte `at` on; returns its end. */
 static uint64_t find_run(const floe_wavelet_chunk *c, uint32_t i, uint32_t j, const uint8_t *src, uint64_t at,
                          uint64_t have, floe_wavelet_places *p)
@@ -228,12 +247,4 @@ uint64_t floe_wavelet_places_find(const floe_wavelet_chunk *c, uint32_t last, co
         p->end[j] = at = floe_wavelet_check_end(c->checks, at);
     }
     return at;
-}
-
-bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs)
-{
-    for (uint32_t i = 0; i < c->plan.nsteps; i++)
-        if (floe_wavelet_records_nbytes(&c->plan.steps[i]) > needs->step_records)
-            return false;
-    return true;
 }

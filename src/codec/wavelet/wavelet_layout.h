@@ -85,8 +85,12 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
 
 /* Writes the head up to the anchors. */
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
-/* The bytes are untrusted. The caller has set turns and plan.shape. */
+/* The bytes are untrusted: a plan takes no more memory than the largest one that an encoder makes. The caller has set turns and
+ * plan.shape. */
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
+/* Sets these, too, of a chunk whose first `have` bytes are there. at: out, where anchors begin, or what a chunk of another kind has. */
+floe_status floe_wavelet_head_read(const floe_chunk_decode *c, uint64_t have, floe_wavelet_chunk *k, uint64_t *at,
+                                   floe_error *err);
 /* Where in a chunk its steps are, as far as they have been looked for. sizes of streams are NULL where a step is a list. */
 typedef struct floe_wavelet_places {
     uint64_t head[FLOE_WAVELET_STEPS], end[FLOE_WAVELET_STEPS]; /* of each step; of its group, behind the check */
@@ -97,7 +101,5 @@ typedef struct floe_wavelet_places {
  * of that group; where the first `have` bytes do not show it, more than `have`: so many are needed at least. */
 uint64_t floe_wavelet_places_find(const floe_wavelet_chunk *c, uint32_t last, const uint8_t *src, uint64_t at,
                                   uint64_t have, floe_wavelet_places *places);
-/* Whether the plan, which is untrusted, takes no more memory than the largest one that an encoder makes. */
-bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);
 
 #endif

@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a chunk consists of: how many of its first bytes a level takes, and all of it in words. */
-#include "codec/chunks/codec_integers.h"
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
-#include "field/dtype_math.h"
-
-/* Header of a chunk, by its first `have` bytes. at: out, where anchors begin, or what a chunk of another kind has. */
-static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_wavelet_chunk *k, uint64_t *at,
-                             floe_error *err)
-{
-    floe_reader from = floe_reader_of(c->src, (size_t)have);
-    FLOE_CHECK(err,
-               floe_lattice_turns_read(c->src, have, FLOE_WAVELET_TURNS_AT, c->rank, c->extent, &k->turns) &&
-                   floe_lattice_shape_of(c->rank, c->extent, k->turns, k->plan.shape),
-               FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
-    FLOE_TRY(floe_wavelet_header_read(k, floe_dtype_is_narrow(floe_codec_real(c->dtype)), &from, err));
-    *at = (uint64_t)(from.at - (const uint8_t *)c->src);
-    return FLOE_OK;
-}
 
 static uint64_t anchors_end(const floe_wavelet_chunk *k, uint64_t at)
 {
@@ -32,7 +16,7 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
     uint64_t at = 0;
     *nbytes = floe_min64(c->nbytes, FLOE_WAVELET_HEADER_MOST);
     const bool few = have < *nbytes;
-    const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
+    const floe_status status = floe_wavelet_head_read(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
     if (status != FLOE_OK)
         return few ? FLOE_OK : status; /* with more of it there may be a header */
     at = k.kind == FLOE_LATTICE_CODED ? anchors_end(&k, at) : c->nbytes;
@@ -118,7 +102,7 @@ floe_status floe_wavelet_plan_words(const floe_chunk_decode *c, floe_text *to, f
     floe_wavelet_chunk k;
     floe_wavelet_places places;
     uint64_t at = 0, end = 0;
-    FLOE_TRY(read_head(c, c->nbytes, &k, &end, err));
+    FLOE_TRY(floe_wavelet_head_read(c, c->nbytes, &k, &end, err));
     floe_lattice_chunk_words(k.kind, k.log, k.turns, k.plan.shape, c->nbytes, to);
     add_part(to, "header", &at, end);
     if (k.kind == FLOE_LATTICE_CODED) {

@@ -521,16 +521,12 @@ static floe_status decode_values(decoding *d, uint64_t at)
 {
     const floe_codec_chunk *k = d->k;
     const uint64_t *shape = d->chunk.plan.shape;
-    floe_wavelet_needs needs;
     gathering g = {.nbytes = 0};
     if (d->chunk.kind == FLOE_LATTICE_RAW && k->call->level == 0) {
         if (k->nbytes < floe_wavelet_raw_nbytes(floe_lattice_points(shape), d->narrow))
             return floe_codec_refuse(k, FLOE_ERR_FORMAT);
         return floe_codec_fill(k, &d->out, shape, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
     }
-    floe_wavelet_needs_of(shape, &needs);
-    if (!floe_wavelet_is_within(&d->chunk, &needs))
-        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     const bool coded = d->chunk.kind == FLOE_LATTICE_CODED;
     const bool fits = cut_to_level(d);
     d->at = d->chunk.plan.packet > 0; /* the buffer from which steps end where the packet begins */
