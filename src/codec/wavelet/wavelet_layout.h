@@ -29,7 +29,7 @@ enum {
 typedef struct floe_wavelet_chunk {
     floe_lattice_kind kind;
     uint32_t turns;               /* of the axes, as floe_lattice_turns_of */
-    bool log, checks;             /* checks: the chunk has checks; always set by an encoder */
+    bool log, checks;             /* checks: decoder: the chunk has checks */
     uint32_t npalette, ans_begin; /* ans_begin: decoder: the state with which encoding of entropy chunks began */
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are stored as differences along the slowest axis */
     uint32_t shorter[FLOE_WAVELET_MARK_SETS];     /* as in floe_wavelet_coding */

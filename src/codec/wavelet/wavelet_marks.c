@@ -82,13 +82,22 @@ static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
     const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape, e->chunk.shorter[set]);
     const floe_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     uint32_t *counts = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
-    floe_wavelet_records_way way = {.tables = &e->tables[e->needs.nsteps], .own = true, .base = base};
+    floe_context_tables *tables = &e->tables[e->needs.nsteps];
+    floe_wavelet_records_way way = {.tables = tables, .own = true, .base = base};
     e->chunk.marked[set] = !is_empty(e, set);
     if (!e->chunk.marked[set])
         return;
     floe_wavelet_records_bits(&e->entropy, &r, counts, &way.list);
-    floe_context_tables_build(e->cpu, r.spec, counts, &e->tables[e->needs.nsteps]);
-    floe_wavelet_records_write(&e->entropy, &r, &way, to);
+    floe_context_tables_build(e->cpu, r.spec, counts, tables);
+    const floe_cursor begin = *to;
+    floe_records_sizes sizes = {.wide = false};
+    do {
+        *to = begin;
+        sizes = (floe_records_sizes){.wide = sizes.too_long};
+        floe_wavelet_records_begin(&r, &way, &sizes, to);
+        if (!way.list && !to->bad)
+            floe_records_encode(&e->entropy, &r, way.tables, &sizes, to);
+    } while (sizes.too_long && !to->bad);
 }
 
 /* Kinds become differences along the slowest axis: masks are often alike from plane to plane. */

@@ -183,20 +183,6 @@ void floe_wavelet_records_begin(const floe_records *r, const floe_wavelet_record
     floe_lattice_pad_write(to, way->base);
 }
 
-void floe_wavelet_records_write(const floe_records_coder *e, const floe_records *r, const floe_wavelet_records_way *way,
-                                floe_cursor *to)
-{
-    const floe_cursor begin = *to;
-    floe_records_sizes sizes = {.wide = false};
-    do {
-        *to = begin;
-        sizes = (floe_records_sizes){.wide = sizes.too_long};
-        floe_wavelet_records_begin(r, way, &sizes, to);
-        if (!way->list && !to->bad)
-            floe_records_encode(e, r, way->tables, &sizes, to);
-    } while (sizes.too_long && !to->bad);
-}
-
 bool floe_wavelet_records_open(const floe_records_coder *e, const floe_records *r,
                                const floe_wavelet_records_wanted *wanted, floe_records_stream *stream,
                                floe_reader *from)

@@ -20,9 +20,6 @@ typedef struct floe_wavelet_records_way {
 /* A list, or what stands before the chunks: floe_records_encode writes these, and with *sizes their sizes. sizes->wide is the caller's. */
 void floe_wavelet_records_begin(const floe_records *r, const floe_wavelet_records_way *way, floe_records_sizes *sizes,
                                 floe_cursor *to);
-/* That, and all chunks behind it. */
-void floe_wavelet_records_write(const floe_records_coder *e, const floe_records *r, const floe_wavelet_records_way *way,
-                                floe_cursor *to);
 
 typedef struct floe_wavelet_records_wanted {
     floe_context_tables *tables; /* those of the records before; replaced where these records have their own */
