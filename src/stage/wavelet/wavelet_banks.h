@@ -12,14 +12,7 @@ typedef struct floe_wavelet_lifting {
     floe_wavelet_lift lift[FLOE_WAVELET_LIFTS];
 } floe_wavelet_lifting;
 
-#define FLOE_WAVELET_PREDICT_2     \
-    {                              \
-        true, 0, 2, { -0.5, -0.5 } \
-    }
-#define FLOE_WAVELET_PREDICT_4                                \
-    {                                                         \
-        true, -1, 4, { 1 / 16., -9 / 16., -9 / 16., 1 / 16. } \
-    }
+/* Long liftings. */
 #define FLOE_WAVELET_PREDICT_6                                                                \
     {                                                                                         \
         true, -2, 6, { -3 / 256., 25 / 256., -150 / 256., -150 / 256., 25 / 256., -3 / 256. } \
@@ -30,10 +23,6 @@ typedef struct floe_wavelet_lifting {
         {                                                                                                          \
             5 / 2048., -49 / 2048., 245 / 2048., -1225 / 2048., -1225 / 2048., 245 / 2048., -49 / 2048., 5 / 2048. \
         }                                                                                                          \
-    }
-#define FLOE_WAVELET_UPDATE_2        \
-    {                                \
-        false, -1, 2, { 0.25, 0.25 } \
     }
 #define FLOE_WAVELET_UPDATE_4                                  \
     {                                                          \
@@ -62,9 +51,9 @@ FLOE_WAVELET_TABLE floe_wavelet_lifting floe_wavelet_banks[FLOE_WAVELET_BANKS] =
      2 / 3.,
      3,
      {{false, -1, 1, {-1 / 3.}}, {true, 0, 2, {-9 / 8., -3 / 8.}}, {false, -1, 3, {1 / 12., 4 / 9., -1 / 12.}}}},
-    /* FLOE_WAVELET_53 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_2, FLOE_WAVELET_UPDATE_2}},
+    /* FLOE_WAVELET_53 */ {1, 1, 2, {{true, 0, 2, {-0.5, -0.5}}, {false, -1, 2, {0.25, 0.25}}}},
     /* FLOE_WAVELET_HAAR */ {1, 1, 2, {{true, 0, 1, {-1}}, {false, 0, 1, {0.5}}}},
-    /* FLOE_WAVELET_DD44 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_4, FLOE_WAVELET_UPDATE_4}},
+    /* FLOE_WAVELET_DD44 */ {1, 1, 2, {{true, -1, 4, {1 / 16., -9 / 16., -9 / 16., 1 / 16.}}, FLOE_WAVELET_UPDATE_4}},
     /* FLOE_WAVELET_DD64 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_4}},
     /* FLOE_WAVELET_DD66 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_6}},
     /* FLOE_WAVELET_DD84 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_8, FLOE_WAVELET_UPDATE_4}},
