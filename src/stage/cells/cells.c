@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/cells/cells.h"
 
-#include "base/bytes.h"
 #include "base/try.h"
 
 static uint32_t ones(uint64_t v) { return (uint32_t)__builtin_popcountll(v); }

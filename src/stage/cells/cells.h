@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "stage/cells/cells_math.h"
 
 /* How many cells a part of each set has, and words that are not 0. */
@@ -58,20 +59,16 @@ void floe_cells_put_all(const floe_cells *c, const uint8_t *src);
 static inline uint64_t floe_cells_get(const void *data, int64_t i, uint32_t size)
 {
     const uint8_t *at = (const uint8_t *)data + i * (int64_t)size;
-    uint32_t narrow;
-    uint64_t wide;
-    if (size == 4) {
-        memcpy(&narrow, at, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, at, sizeof wide);
-    return wide;
+    return size == 4 ? floe_load32(at) : floe_load64(at);
 }
 
 static inline void floe_cells_set(void *data, int64_t i, uint32_t size, uint64_t bits)
 {
-    const uint32_t narrow = (uint32_t)bits;
-    memcpy((uint8_t *)data + i * (int64_t)size, size == 4 ? (const void *)&narrow : (const void *)&bits, size);
+    uint8_t *at = (uint8_t *)data + i * (int64_t)size;
+    if (size == 4)
+        floe_store32(at, (uint32_t)bits);
+    else
+        floe_store64(at, bits);
 }
 
 #endif
