@@ -16,11 +16,8 @@ floe_wavelet_worklets_fn floe_wavelet_worklets_f32_avx2, floe_wavelet_worklets_f
 static inline floe_status floe_wavelet_worklets(const floe_prim *p, bool narrow, const floe_wavelet_dev_lift *lift,
                                                 uint32_t *at, floe_error *err)
 {
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (p->cpu && p->cpu->isa == FLOE_ISA_AVX2)
-        return (narrow ? floe_wavelet_worklets_f32_avx2 : floe_wavelet_worklets_f64_avx2)(p, lift, at, err);
-#endif
-    return (narrow ? floe_wavelet_worklets_f32_plain : floe_wavelet_worklets_f64_plain)(p, lift, at, err);
+    const floe_isa isa = p->cpu ? p->cpu->isa : FLOE_ISA_PLAIN;
+    return FLOE_BY_REAL_AND_ISA(narrow, isa, floe_wavelet_worklets)(p, lift, at, err);
 }
 
 #endif

@@ -60,10 +60,8 @@ typedef struct floe_worklet_room {
 
 FLOE_HD void floe_worklet_tap(const floe_worklet_room *r, bool to, int32_t i, int32_t from, floe_real w)
 {
-    floe_real *sum = r->at[to] + i * r->width;
-    const floe_real *v = r->at[!to] + from * r->width;
-    for (int32_t c = 0; c < r->width; c++)
-        sum[c] = FLOE_WAVELET_FMA(w, v[c], sum[c]);
+    const floe_real *taps = r->at[!to] + from * r->width;
+    FLOE_R(floe_wavelet_add_some)(r->at[to] + i * r->width, taps, (uint64_t)r->width, 0, &w, 1);
 }
 
 /* Point i of each line, whose stencil may leave it. */
@@ -84,17 +82,6 @@ FLOE_HD void floe_worklet_end(const floe_worklet_pass *j, const floe_worklet_roo
     }
 }
 
-FLOE_HD void floe_worklet_taps(floe_real *__restrict__ to, const floe_real *__restrict__ from, int32_t n, int32_t width,
-                               const floe_real *w, int32_t ntaps)
-{
-    for (int32_t i = 0; i < n; i++) {
-        floe_real sum = to[i];
-        for (int32_t t = 0; t < ntaps; t++)
-            sum = FLOE_WAVELET_FMA(w[t], from[i + t * width], sum);
-        to[i] = sum;
-    }
-}
-
 /* Points lo .. hi of the parity. */
 FLOE_HD void floe_worklet_lift(const floe_worklet_pass *j, const floe_worklet_room *r, uint32_t k, int32_t lo,
                                int32_t hi)
@@ -109,14 +96,7 @@ FLOE_HD void floe_worklet_lift(const floe_worklet_pass *j, const floe_worklet_ro
         floe_worklet_end(j, r, k, i);
     for (int32_t i = outer; i < hi; i++)
         floe_worklet_end(j, r, k, i);
-    switch (l->ntaps) {
-    case 1: floe_worklet_taps(to, from, n, width, j->weight[k], 1); break;
-    case 2: floe_worklet_taps(to, from, n, width, j->weight[k], 2); break;
-    case 3: floe_worklet_taps(to, from, n, width, j->weight[k], 3); break;
-    case 4: floe_worklet_taps(to, from, n, width, j->weight[k], 4); break;
-    case 6: floe_worklet_taps(to, from, n, width, j->weight[k], 6); break;
-    default: floe_worklet_taps(to, from, n, width, j->weight[k], 8);
-    }
+    FLOE_R(floe_wavelet_add_taps)(to, from, (uint64_t)n, (uint64_t)width, j->weight[k], l->ntaps);
 }
 
 /* Of any tile. room: 2 * (pairs + FLOE_WAVELET_AROUND) * width */

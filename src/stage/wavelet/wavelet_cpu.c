@@ -13,36 +13,19 @@ typedef struct lines {
 
 /* ---- one step of lifting ----------------------------------------------------------------------------------------------- */
 
-FLOE_INLINE void add_taps(floe_real *restrict to, const floe_real *restrict from, uint64_t n, uint64_t width,
-                          const floe_real *w, uint32_t ntaps)
-{
-    for (uint64_t i = 0; i < n; i++) {
-        floe_real sum = to[i];
-        for (uint32_t k = 0; k < ntaps; k++)
-            sum = FLOE_WAVELET_FMA(w[k], from[i + k * width], sum);
-        to[i] = sum;
-    }
-}
-
 /* Points lo .. hi, whose stencils lie within the signal. */
 static void lift_inner(const lines *l, const floe_wavelet_lift *s, const floe_real *w, uint64_t lo, uint64_t hi)
 {
     const uint64_t width = l->width, n = (hi - lo) * width;
     floe_real *to = l->part[s->to_odd] + lo * width;
     const floe_real *from = l->part[!s->to_odd] + ((int64_t)lo + s->first) * (int64_t)width;
-    switch (s->ntaps) {
-    case 1: add_taps(to, from, n, width, w, 1); break;
-    case 2: add_taps(to, from, n, width, w, 2); break;
-    case 3: add_taps(to, from, n, width, w, 3); break;
-    case 4: add_taps(to, from, n, width, w, 4); break;
-    case 6: add_taps(to, from, n, width, w, 6); break;
-    default: add_taps(to, from, n, width, w, 8);
-    }
+    FLOE_R(floe_wavelet_add_taps)(to, from, n, width, w, s->ntaps);
 }
 
 static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe_real w)
 {
-    add_taps(l->part[to_odd] + i * l->width, l->part[!to_odd] + from * l->width, l->width, 0, &w, 1);
+    const floe_real *taps = l->part[!to_odd] + from * l->width;
+    FLOE_R(floe_wavelet_add_some)(l->part[to_odd] + i * l->width, taps, l->width, 0, &w, 1);
 }
 
 /* Rows lo .. hi of a parity, before its own or behind them, by reflection: no more than FLOE_WAVELET_HALO. */

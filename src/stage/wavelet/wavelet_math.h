@@ -95,6 +95,31 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
     return v > -FLOE_WAVELET_LIMIT ? v : -FLOE_WAVELET_LIMIT;
 }
 
+/* To each of n values its weighted sum of ntaps others, `width` apart. _taps: as many as a bank may have, so that each has a loop of its
+ * own, of vectors. */
+FLOE_HD void FLOE_R(floe_wavelet_add_some)(floe_real *__restrict__ to, const floe_real *__restrict__ from, uint64_t n,
+                                           uint64_t width, const floe_real *w, uint32_t ntaps)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        floe_real sum = to[i];
+        for (uint32_t k = 0; k < ntaps; k++)
+            sum = FLOE_WAVELET_FMA(w[k], from[i + k * width], sum);
+        to[i] = sum;
+    }
+}
+FLOE_HD void FLOE_R(floe_wavelet_add_taps)(floe_real *to, const floe_real *from, uint64_t n, uint64_t width,
+                                           const floe_real *w, uint32_t ntaps)
+{
+    switch (ntaps) {
+    case 1: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 1); break;
+    case 2: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 2); break;
+    case 3: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 3); break;
+    case 4: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 4); break;
+    case 6: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 6); break;
+    default: FLOE_R(floe_wavelet_add_some)(to, from, n, width, w, 8);
+    }
+}
+
 /* ---- quantization ------------------------------------------------------------------------------------------------------ */
 
 /* Below 1/2, so that codes of 0 take more. */
