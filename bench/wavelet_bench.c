@@ -27,10 +27,29 @@ enum { LEVELS = 5, KEEP = 100, MOST_REPEATS = 100, MOST_SIZES = 8, LEAST = 4 };
 
 static int repeats = 5;
 
+/* Memory of a machine, and waiting until all that was started there is done. */
+typedef struct place {
+    void *(*take)(uint64_t nbytes);
+    void (*give)(void *p);
+    void (*copy)(void *to, const void *from, uint64_t nbytes);
+    void (*wait)(void);
+} place;
+
+static void host_copy(void *to, const void *from, uint64_t nbytes) { memcpy(to, from, nbytes); }
+static void host_wait(void) {}
+static const place host = {bench_alloc, free, host_copy, host_wait};
+#ifdef FLOE_HAVE_CUDA_BUILD
+static void dev_give(void *p) { CU(cudaFree(p)); }
+static void dev_copy(void *to, const void *from, uint64_t n) { CU(cudaMemcpy(to, from, n, cudaMemcpyDefault)); }
+static void dev_wait(void) { CU(cudaDeviceSynchronize()); }
+static const place dev = {bench_dev_alloc, dev_give, dev_copy, dev_wait};
+#endif
+
 typedef struct machine {
     char name[32];
     floe_cpu cpu;
     bool gpu;
+    const place *at;
 } machine;
 
 /* Arrays are of the machine's memory. */
@@ -56,42 +75,6 @@ static double before[2][3][STAGES + 1]; /* seconds a value of the size before, b
         if ((call) != FLOE_OK)                 \
             DIE("%s: %s", #call, err.message); \
     } while (0)
-
-/* ---- memory --------------------------------------------------------------------------------------------------------------- */
-
-static void *take(const machine *m, uint64_t nbytes)
-{
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (m->gpu)
-        return bench_dev_alloc(nbytes);
-#endif
-    (void)m;
-    return bench_alloc(nbytes);
-}
-
-static void give(const machine *m, void *p)
-{
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (m->gpu) {
-        CU(cudaFree(p));
-        return;
-    }
-#endif
-    (void)m;
-    free(p);
-}
-
-static void copy(const machine *m, void *to, const void *from, uint64_t nbytes)
-{
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (m->gpu) {
-        CU(cudaMemcpy(to, from, nbytes, cudaMemcpyDefault));
-        return;
-    }
-#endif
-    (void)m;
-    memcpy(to, from, nbytes);
-}
 
 /* ---- stages --------------------------------------------------------------------------------------------------------------- */
 
@@ -156,18 +139,12 @@ static void run_stage(study *s, int stage)
 
 static double run_once(study *s, int first, int last)
 {
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (s->m->gpu)
-        CU(cudaDeviceSynchronize());
-#endif
+    s->m->at->wait();
     const double from = bench_now();
     run_stage(s, first);
     if (last != first)
         run_stage(s, last);
-#ifdef FLOE_HAVE_CUDA_BUILD
-    if (s->m->gpu)
-        CU(cudaDeviceSynchronize());
-#endif
+    s->m->at->wait();
     return bench_now() - from;
 }
 
@@ -198,13 +175,13 @@ static void report(const study *s, int rank, double *last, const char *name, dou
 }
 
 /* All stages, once each; the first time results are kept, or compared. */
-static void turn(study *s, times *t, int i, void *kept[2])
+static void turn(study *s, times *t, int i, void **kept)
 {
-    copy(s->m, s->array[s->at = 0], s->values, s->nbytes);
+    s->m->at->copy(s->array[s->at = 0], s->values, s->nbytes);
     if (s->m->gpu && !s->worklets) {
         t->seconds[STAGES][i] = run_once(s, FORWARD, SELECT);
         s->at = 0;
-        copy(s->m, s->array[0], s->values, s->nbytes);
+        s->m->at->copy(s->array[0], s->values, s->nbytes);
     }
     t->seconds[FORWARD][i] = run_once(s, FORWARD, FORWARD);
     if (!s->worklets)
@@ -217,16 +194,16 @@ static void turn(study *s, times *t, int i, void *kept[2])
     if (i > 0)
         return;
     void *got = bench_alloc(s->nbytes);
-    copy(s->m, got, s->array[s->at], s->nbytes);
-    if (!kept[0])
-        kept[0] = got;
-    else if (memcmp(got, kept[0], s->nbytes) != 0)
+    s->m->at->copy(got, s->array[s->at], s->nbytes);
+    if (!*kept)
+        *kept = got;
+    else if (memcmp(got, *kept, s->nbytes) != 0)
         DIE("%s, %s: other values than the first machine's by hand", s->m->name, s->worklets ? "worklets" : "by hand");
-    if (kept[0] != got)
+    if (*kept != got)
         free(got);
 }
 
-static void study_run(const machine *m, int machine_index, int rank, uint64_t size, void *values, void *kept[2])
+static void study_run(const machine *m, int machine_index, int rank, uint64_t size, void *values, void **kept)
 {
     study s = {.m = m, .values = values, .shape = {1, 1, 1, 1}};
     static times hand, maps;
@@ -243,14 +220,14 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
     memcpy(s.plan.shape, s.shape, sizeof s.shape);
     s.plan.bank = FLOE_WAVELET_97;
     for (int k = 0; k < 2; k++)
-        s.array[k] = take(m, s.nbytes);
-    s.found = take(m, sizeof *s.found);
-    s.status = take(m, sizeof *s.status);
+        s.array[k] = m->at->take(s.nbytes);
+    s.found = m->at->take(sizeof *s.found);
+    s.status = m->at->take(sizeof *s.status);
     s.lines = bench_alloc(floe_wavelet_line_reals(&m->cpu, s.shape) * sizeof(float));
     floe_prim p = prim_of(&s);
     FL_ERR(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_F32, s.n, &s.scratch_nbytes, &err));
     s.scratch_nbytes = floe_max64(s.scratch_nbytes, floe_select_workspace(&p, FLOE_PRIM_F32, s.n));
-    s.scratch = take(m, s.scratch_nbytes);
+    s.scratch = m->at->take(s.scratch_nbytes);
     uint64_t fine[FLOE_LATTICE_RANK];
     memcpy(fine, s.shape, sizeof fine);
     for (; s.nsteps < LEVELS && fine[2] > LEAST; s.nsteps++) {
@@ -275,13 +252,15 @@ static void study_run(const machine *m, int machine_index, int rank, uint64_t si
                stage <= INVERSE ? maps.seconds[stage] : NULL);
     if (m->gpu)
         report(&s, rank, &last[STAGES], "transform and select", hand.seconds[STAGES], NULL);
-    give(m, s.array[0]), give(m, s.array[1]), give(m, s.found), give(m, s.status), give(m, s.scratch);
+    void *const taken[] = {s.array[0], s.array[1], s.found, s.status, s.scratch};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        m->at->give(taken[i]);
     free(s.lines);
 }
 
 int main(int argc, char **argv)
 {
-    machine machines[3] = {{.name = "1 thread"}};
+    machine machines[3] = {{.name = "1 thread", .at = &host}, {.at = &host}};
     uint64_t sizes[MOST_SIZES] = {256, 512, 1024};
     int nmachines = 1, nsizes = 3, ngiven = 0, threads = 0;
     bool gpu_alone = false;
@@ -306,13 +285,12 @@ int main(int argc, char **argv)
         snprintf(machines[1].name, sizeof machines[1].name, "%u threads", machines[1].cpu.threads);
         nmachines++;
     }
-    if (bench_has_gpu()) {
 #ifdef FLOE_HAVE_CUDA_BUILD
+    if (bench_has_gpu()) {
         FL_ERR(floe_cuda_load(&err));
-#endif
-        machines[nmachines] = (machine){.name = "GPU", .cpu = machines[0].cpu, .gpu = true};
-        nmachines++;
+        machines[nmachines++] = (machine){.name = "GPU", .cpu = machines[0].cpu, .gpu = true, .at = &dev};
     }
+#endif
     const int first = gpu_alone ? nmachines - 1 : 0;
     if (gpu_alone && !machines[first].gpu)
         DIE("there is no GPU here");
@@ -321,13 +299,13 @@ int main(int argc, char **argv)
     for (int i = 0; i < nsizes; i++)
         for (int rank = 3; rank >= 2; rank--) {
             const uint64_t n = sizes[i] * sizes[i] * sizes[i], shape[] = {sizes[i], sizes[i], sizes[i]};
-            void *values = bench_alloc(n * sizeof(float)), *kept[2] = {NULL, NULL};
+            void *values = bench_alloc(n * sizeof(float)), *kept = NULL;
             if (synth_fill("turbulence", FLOE_F32, 3, shape, 1, 0, n, values) != FLOE_OK)
                 DIE("no field of size %llu", (unsigned long long)sizes[i]);
             for (int k = first; k < nmachines; k++)
-                study_run(&machines[k], k, rank, sizes[i], values, kept);
+                study_run(&machines[k], k, rank, sizes[i], values, &kept);
             free(values);
-            free(kept[0]);
+            free(kept);
         }
     return 0;
 }
