@@ -52,15 +52,6 @@ static uint8_t *row_of(const work *w, uint64_t row)
     return (uint8_t *)f->data + at * (int64_t)floe_dtype_size(f->dtype);
 }
 
-static uint64_t bits_at(const uint8_t *at, uint64_t size) { return size == 4 ? floe_load32(at) : floe_load64(at); }
-static void bits_put(uint8_t *at, uint64_t size, uint64_t bits)
-{
-    if (size == 4)
-        floe_store32(at, (uint32_t)bits);
-    else
-        floe_store64(at, bits);
-}
-
 /* Of the integer that a real stands for. */
 static uint64_t bits_of(const work *w, double real)
 {
@@ -84,14 +75,14 @@ static void cells_task(const work *w, uint64_t task, todo what)
         double *real = w->reals + cell;
         next = floe_min64(cell + n - column, end);
         for (uint64_t i = cell; i < next; i++, at += step, real++) {
-            const uint64_t bits = what == STORE ? 0 : bits_at(at, size);
+            const uint64_t bits = what == STORE ? 0 : floe_lattice_pattern_load(at, size);
             const int64_t v = floe_integer_of(f->dtype, bits);
             if (what == LOAD) {
                 const bool is_fill = w->has_fill && bits == w->fill_bits;
                 *real = is_fill ? floe_f64_of(FLOE_NAN64_BITS) : (double)v;
                 exact = exact && (is_fill || (v >= -exact_most && v <= exact_most));
             } else if (what == STORE) {
-                bits_put(at, size, bits_of(w, *real));
+                floe_lattice_pattern_store(at, size, bits_of(w, *real));
             } else {
                 const double off = (double)floe_integer_distance(v, floe_integer_of(f->dtype, bits_of(w, *real)));
                 sum += off * off;

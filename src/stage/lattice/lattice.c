@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/lattice/lattice.h"
 
-#include <string.h>
-
 enum {
     TURNED_MOST = 48, /* points of an axis that is turned; */
     TURNED_TIMES = 3, /* the one before has so many times as many, */
@@ -133,12 +131,9 @@ floe_lattice_output floe_lattice_output_of(uint32_t rank, const uint64_t *extent
 
 void floe_lattice_output_put(const floe_lattice_output *o, const uint64_t *point, uint64_t pattern)
 {
-    const uint32_t narrow = (uint32_t)pattern;
     uint8_t *to = floe_lattice_output_place(o, point);
-    if (to && o->size == sizeof narrow)
-        memcpy(to, &narrow, sizeof narrow);
-    else if (to)
-        memcpy(to, &pattern, sizeof pattern);
+    if (to)
+        floe_lattice_pattern_store(to, o->size, pattern);
 }
 
 void floe_lattice_output_fill(const floe_lattice_output *o, const uint64_t *shape, const uint8_t *values,

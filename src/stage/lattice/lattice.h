@@ -72,6 +72,13 @@ static inline uint64_t floe_lattice_pattern_load(const uint8_t *at, size_t size)
 {
     return size == 4 ? floe_load32(at) : floe_load64(at);
 }
+static inline void floe_lattice_pattern_store(uint8_t *at, size_t size, uint64_t pattern)
+{
+    if (size == 4)
+        floe_store32(at, (uint32_t)pattern);
+    else
+        floe_store64(at, pattern);
+}
 static inline void floe_lattice_pattern_write(floe_cursor *to, bool narrow, uint64_t pattern)
 {
     if (narrow)
