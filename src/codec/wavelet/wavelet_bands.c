@@ -5,14 +5,18 @@
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------ */
 
-/* Along an axis of n points, on the lines of a box. */
-static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, uint64_t n, uint32_t axis, const floe_lattice_box *box)
+/* Along the k-th axis of a step, on the lines of a box. Undone, the box has the points of these that are wanted. */
+static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, const floe_lattice_step *s, uint32_t k,
+                                 const floe_lattice_box *box, bool inverse)
 {
-    floe_wavelet_pass p = {.shape = b->shape, .axis = axis, .bank = b->plan->bank};
+    const uint32_t axis = s->axis[k];
+    floe_wavelet_pass p = {.shape = b->shape, .axis = axis, .bank = b->plan->bank, .inverse = inverse};
     uint64_t at[FLOE_LATTICE_RANK];
+    p.first = box->lo[axis];
+    p.end = box->hi[axis];
     for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++) {
         at[a] = a == axis ? 0 : box->lo[a];
-        p.n[a] = a == axis ? n : box->hi[a] - box->lo[a];
+        p.n[a] = a == axis ? s->fine[a] : box->hi[a] - box->lo[a];
     }
     p.data = b->array + floe_lattice_index(p.shape, at) * b->size;
     p.one_sided = b->plan->one_sided >> axis & 1;
@@ -68,20 +72,9 @@ void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_lattice_step *
 {
     const floe_lattice_box all = floe_wavelet_whole(s->fine);
     for (uint32_t k = s->naxes; k-- > 0;) {
-        const floe_wavelet_pass p = pass_of(b, s->fine[s->axis[k]], s->axis[k], &all);
+        const floe_wavelet_pass p = pass_of(b, s, k, &all, false);
         run_pass(b, &p);
     }
-}
-
-static floe_wavelet_pass undoing(const floe_wavelet_bands *b, const floe_lattice_step *s, uint32_t k,
-                                 const floe_lattice_box *box)
-{
-    const uint32_t a = s->axis[k];
-    floe_wavelet_pass p = pass_of(b, s->fine[a], a, box);
-    p.inverse = true;
-    p.first = box->lo[a];
-    p.end = box->hi[a];
-    return p;
 }
 
 void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_lattice_step *s, const floe_lattice_box *wanted,
@@ -90,7 +83,7 @@ void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_lattice_st
     *means = *cells = *wanted;
     for (uint32_t k = 0; k < s->naxes; k++) {
         const uint32_t a = s->axis[k];
-        const floe_wavelet_pass p = undoing(b, s, k, wanted);
+        const floe_wavelet_pass p = pass_of(b, s, k, wanted, true);
         const floe_wavelet_span span = b->ops->needed(&p);
         means->lo[a] = (uint64_t)span.lo[0];
         means->hi[a] = (uint64_t)span.hi[0];
@@ -115,7 +108,7 @@ void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_lattice_step
                 box.lo[a] = odd ? s->coarse[a] + cells.lo[a] : means.lo[a];
                 box.hi[a] = odd ? floe_min64(s->coarse[a] + cells.hi[a], s->fine[a]) : means.hi[a];
             }
-            const floe_wavelet_pass p = undoing(b, s, k, &box);
+            const floe_wavelet_pass p = pass_of(b, s, k, &box, true);
             run_pass(b, &p);
         }
 }
