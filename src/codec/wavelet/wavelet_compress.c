@@ -44,11 +44,9 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
     if (!floe_wavelet_encoder_begin(&e, &limited, &reals, rank, extent, floe_lattice_turns_of(rank, extent)))
         return 0;
     take_scratch(&e, &trial, &plan);
-    const size_t decoding = floe_wavelet_decode_workspace(cpu, reals.dtype, rank, extent),
-                 most = plan.overflow || decoding == 0 ? 0
-                        : plan.used > decoding         ? plan.used
-                                                       : decoding;
-    return floe_codec_integers_workspace(params, rank, extent, most);
+    const uint64_t decoding = floe_wavelet_decode_workspace(cpu, reals.dtype, rank, extent),
+                   most = plan.overflow || decoding == 0 ? 0 : floe_max64(plan.used, decoding);
+    return floe_codec_integers_workspace(params, rank, extent, (size_t)most);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */

@@ -23,9 +23,6 @@ floe_context_box floe_wavelet_marks_box(const floe_context_grid *g, const uint64
     return floe_records_rows_box(g, shape, floe_wavelet_marks_row(shape) / 8, box, columns);
 }
 
-/* Few bytes are theirs, and whoever reads a coarse level has no others to wait for. */
-static bool is_coarse(uint32_t step) { return step > 1; }
-
 void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
 {
     floe_wavelet_plan *p = &c->plan;
@@ -33,7 +30,9 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];
-        k->shorter = floe_wavelet_shorter_for(preset, k->ncodes, floe_context_nrecords(&k->grid), is_coarse(i));
+        const bool coarse =
+            i > 1; /* few bytes are theirs, and whoever reads a coarse level has no others to wait for */
+        k->shorter = floe_wavelet_shorter_for(preset, k->ncodes, floe_context_nrecords(&k->grid), coarse);
         floe_wavelet_coding_lay(k);
     }
     c->shorter[FLOE_WAVELET_CORRECTIONS] =

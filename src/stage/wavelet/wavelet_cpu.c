@@ -330,12 +330,8 @@ static void decode(const floe_wavelet_codes *c)
         }
         for (uint32_t i = 0; i < all; i++) {
             const int32_t m = codes[i] < 0 ? -codes[i] : codes[i];
-            const floe_real full = FLOE_R(floe_wavelet_size)(m,
-                                                             m == 1   ? first
-                                                             : m == 2 ? second
-                                                                      : others,
-                                                             step),
-                            size = m ? full : 0;
+            const floe_real off = m == 1 ? first : m == 2 ? second : others;
+            const floe_real full = FLOE_R(floe_wavelet_size)(m, off, step), size = m ? full : 0;
             v[i] = codes[i] < 0 ? -size : size;
         }
         cut_large(v, all);
