@@ -7,7 +7,6 @@
 #include "prim/prim_map.h"
 #include "bench/worklets/wavelet_select_math.h"
 
-FLOE_PRIM_MAP(floe_select_clear_map, floe_select, floe_select_clear)
 FLOE_PRIM_MAP(floe_select_digit_map, floe_select, floe_select_digit)
 FLOE_PRIM_MAP(floe_select_keep_map, floe_select, floe_select_keep)
 FLOE_PRIM_MAP(floe_select_start_map, floe_select, floe_select_start)
@@ -71,11 +70,10 @@ floe_status floe_select_largest(const floe_prim *p, floe_prim_array in, uint64_t
     s.first = k;
     s.found = found;
     s.before = s.wide ? 63 : 31;
-    FLOE_TRY(floe_select_start_map(p, &s, 1, err));
+    FLOE_TRY(floe_select_start_map(p, &s, FLOE_SELECT_DIGITS, err));
     for (; s.before > 0; s.before = s.shift, s.from = s.to, s.round++) {
         s.shift = s.before > FLOE_SELECT_BITS ? s.before - FLOE_SELECT_BITS : 0;
         s.to = s.from + 1;
-        FLOE_TRY(floe_select_clear_map(p, &s, FLOE_SELECT_DIGITS, err));
         FLOE_TRY(count(p, &s, err));
         FLOE_TRY(floe_prim_scan(&scan, FLOE_PRIM_INCLUSIVE,
                                 (floe_prim_array){FLOE_PRIM_U32, s.counts, FLOE_SELECT_DIGITS}, s.sums, err));

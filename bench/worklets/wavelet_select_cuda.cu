@@ -73,7 +73,6 @@ extern "C" int floe_select_count_cuda(const floe_select *job, uint64_t n, void *
     return (int)cudaGetLastError();
 }
 
-FLOE_PRIM_MAP_CUDA(floe_select_clear_map, floe_select, floe_select_clear)
 FLOE_PRIM_MAP_CUDA(floe_select_digit_map, floe_select, floe_select_digit)
 FLOE_PRIM_MAP_CUDA(floe_select_keep_map, floe_select, floe_select_keep)
 FLOE_PRIM_MAP_CUDA(floe_select_start_map, floe_select, floe_select_start)

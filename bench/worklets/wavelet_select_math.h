@@ -41,13 +41,13 @@ FLOE_HD uint64_t floe_select_magnitude(const floe_select *j, uint64_t i)
     return bits & ~((uint64_t)1 << (j->wide ? 63 : 31));
 }
 
-FLOE_HD void floe_select_start(const floe_select *j, uint64_t i)
+/* Before the first round: digit d has not been counted. */
+FLOE_HD void floe_select_start(const floe_select *j, uint64_t d)
 {
-    j->to[i].prefix = 0;
-    j->to[i].k = j->first;
+    j->counts[d] = 0;
+    if (d == 0)
+        *j->to = (floe_select_state){0, j->first};
 }
-
-FLOE_HD void floe_select_clear(const floe_select *j, uint64_t i) { j->counts[i] = 0; }
 
 /* The digit of value i, or FLOE_SELECT_DIGITS where its digits before are others than the wanted one's. */
 FLOE_HD uint32_t floe_select_digit_of(const floe_select *j, uint64_t prefix, uint64_t i)
@@ -58,11 +58,12 @@ FLOE_HD uint32_t floe_select_digit_of(const floe_select *j, uint64_t prefix, uin
     return (uint32_t)(m >> j->shift) & (((uint32_t)1 << (j->before - j->shift)) - 1);
 }
 
-/* The digit of the wanted value decides. */
+/* The digit of the wanted value decides. Counts are 0 again for the next round. */
 FLOE_HD void floe_select_digit(const floe_select *j, uint64_t d)
 {
-    const uint64_t above = j->sums[FLOE_SELECT_DIGITS - 1] - j->sums[d], k = j->from->k;
-    if (above < k && k <= above + j->counts[d]) {
+    const uint64_t above = j->sums[FLOE_SELECT_DIGITS - 1] - j->sums[d], k = j->from->k, count = j->counts[d];
+    j->counts[d] = 0;
+    if (above < k && k <= above + count) {
         j->to->prefix = j->from->prefix << (j->before - j->shift) | d;
         j->to->k = k - above;
         if (j->ends)
