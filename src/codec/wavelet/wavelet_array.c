@@ -44,7 +44,6 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
     e->anchors = trial ? floe_arena_take(arena, e->ncells + 64, e->size) : e->kept;
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         e->marks[s] = floe_arena_take(arena, e->nmarks, 1);
-    e->holes = trial ? floe_arena_take(arena, e->nmarks, 1) : NULL;
     e->back = trial ? floe_arena_take_dense(arena, e->ncells, e->size) : NULL;
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 2) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 2, sizeof *e->tables);
@@ -85,6 +84,7 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
         .tolerance = floe_codec_tolerance(e->params),
         .log = e->chunk.log,
         .squares = e->squares,
+        .trial = e->back,
     };
 }
 

@@ -39,13 +39,12 @@ typedef struct floe_wavelet_encoder {
     uint32_t tables_of[FLOE_WAVELET_STEPS]; /* the step that has the tables of this one */
     uint8_t *anchors;
     int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* kinds: all 0 unless has_kinds */
-    int8_t *holes;                         /* of a trial: kinds as they were before it */
     uint8_t *back;                         /* of a trial: a third array, to which codes are turned */
     bool transformed;                      /* a trial's array has the transform of e->structure */
     uint32_t *counts;                      /* of each step, of both sets of marks, then of steps that share tables */
     floe_context_tables *tables;
-    floe_wavelet_found found, *found_by;   /* in the rows that were visited last; found_by: by each worker */
-    floe_wavelet_means *means;             /* of each worker */
+    floe_wavelet_found found, *found_by; /* in the rows that were visited last; found_by: by each worker */
+    floe_wavelet_means *means;           /* of each worker */
 } floe_wavelet_encoder;
 
 /* Sets all but the field and the scratch. Returns false where codec wavelet does not take such a chunk. turns: 0 for an extent that is a

@@ -15,19 +15,20 @@ static void copy_box(encoder *e, encoder *trial)
     const floe_look look = floe_wavelet_trial_look(e, trial, e->bands.array, 0);
     const uint64_t *shape = e->chunk.plan.shape, n = trial->chunk.plan.shape[3];
     uint64_t bits[FLOE_LOOK_PLACES], at[FLOE_LATTICE_RANK];
+    int8_t *holes = trial->marks[FLOE_WAVELET_VALUE_KINDS];
     floe_lattice_box box;
     floe_look_all(e->cpu, &look, bits);
     floe_wavelet_trial_place(e, &look, bits, box.lo);
     for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         box.hi[a] = box.lo[a] + trial->chunk.plan.shape[a];
-    memset(trial->holes, 0, trial->nmarks);
+    memset(holes, 0, trial->nmarks);
     for (uint64_t row = 0; row < floe_lattice_box_rows(&box); row++) {
         floe_lattice_box_row(&box, row, at);
         const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + floe_lattice_row(shape, at) * e->row;
         memcpy(trial->kept + row * n * e->size, e->bands.array + floe_lattice_index(shape, at) * e->size, n * e->size);
         for (uint64_t x = 0; x < n && e->has_kinds; x++)
             if (kinds[floe_wavelet_mark(at[3] + x)] == FLOE_WAVELET_LITERAL)
-                trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
+                holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
     }
 }
 
@@ -59,7 +60,6 @@ static void check(encoder *e)
     uint8_t *details = e->bands.array;
     e->bands.array = e->back;
     floe_wavelet_array_back(e);
-    floe_cpu_copy(e->cpu, e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
     floe_wavelet_array_check(e);
     e->bands.array = details;
 }

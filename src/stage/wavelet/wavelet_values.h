@@ -33,6 +33,7 @@ typedef struct floe_wavelet_row {
     double center, unit; /* unit: of corrections */
     double tolerance;    /* encode: the largest error, as computed: absolute, or with log relative */
     bool log, squares;   /* log: the array has logarithms; squares: their sum is wanted */
+    bool trial;          /* check: kinds stay as they are */
     floe_limits limits;  /* decode: values are cut to these */
 } floe_wavelet_row;
 

@@ -100,6 +100,13 @@ FLOE_INLINE bool is_within(const floe_wavelet_row *r, floe_real x, floe_real y, 
     return FLOE_R(floe_wavelet_is_within)(x, y, r->log, r->tolerance, error, size);
 }
 
+static void add_literal(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *found)
+{
+    if (!r->trial)
+        r->kinds[floe_wavelet_mark(r->x + i)] = FLOE_WAVELET_LITERAL;
+    found->nliterals++;
+}
+
 /* Marks a value that is outside the bound: with a correction if that helps, else as a literal. */
 static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *found)
 {
@@ -118,8 +125,7 @@ static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *f
             return;
         }
     }
-    r->kinds[floe_wavelet_mark(r->x + i)] = FLOE_WAVELET_LITERAL;
-    found->nliterals++;
+    add_literal(r, i, found);
 }
 
 static void check_values(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
@@ -164,10 +170,8 @@ static void correct_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n,
     }
     found->max_error = (double)worst > found->max_error ? (double)worst : found->max_error;
     for (uint64_t k = 0; k < n && literal; k++)
-        if (!(error[k] <= tolerance) && !code[k]) {
-            r->kinds[floe_wavelet_mark(r->x + first + k)] = FLOE_WAVELET_LITERAL;
-            found->nliterals++;
-        }
+        if (!(error[k] <= tolerance) && !code[k])
+            add_literal(r, first + k, found);
 }
 
 /* The same for an absolute bound, if no value is of a kind. The largest error is found by bit patterns, which are ordered as the numbers are:
