@@ -86,13 +86,7 @@ static floe_prim prim_of(const study *s)
 
 static void lift_in_place(study *s, const floe_lattice_step *step, bool inverse)
 {
-    const floe_wavelet_bands b = {.cpu = &s->m->cpu,
-                                  .ops = floe_wavelet_ops_of(FLOE_F32, s->m->cpu.isa),
-                                  .plan = &s->plan,
-                                  .shape = s->plan.shape,
-                                  .size = sizeof(float),
-                                  .array = s->array[s->at],
-                                  .lines = s->lines};
+    const floe_wavelet_bands b = floe_wavelet_bands_of(&s->m->cpu, FLOE_F32, &s->plan, s->array[s->at], s->lines);
     if (inverse)
         floe_wavelet_step_undo(&b, step, NULL);
     else

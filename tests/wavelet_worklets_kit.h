@@ -56,13 +56,7 @@ static inline void kit_run(const kit_place *w, const kit_step *s)
         l.array[k] = w->take(nbytes);
         w->copy(l.array[k], host, nbytes);
     }
-    const floe_wavelet_bands b = {.cpu = &cpu,
-                                  .ops = floe_wavelet_ops_of(dtype, FLOE_ISA_PLAIN),
-                                  .plan = plan,
-                                  .shape = plan->shape,
-                                  .size = floe_dtype_size(dtype),
-                                  .array = host,
-                                  .lines = lines};
+    const floe_wavelet_bands b = floe_wavelet_bands_of(&cpu, dtype, plan, host, lines);
     for (l.inverse = false;; l.inverse = true) {
         if (l.inverse)
             floe_wavelet_step_undo(&b, &l.step, NULL);

@@ -32,13 +32,9 @@ bool floe_wavelet_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_code
 
 void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
 {
-    e->bands.cpu = e->cpu;
-    e->bands.ops = floe_wavelet_ops_of(e->params->dtype, e->cpu->isa);
-    e->bands.plan = &e->chunk.plan;
-    e->bands.shape = e->chunk.plan.shape;
-    e->bands.size = e->size;
-    e->bands.array = floe_arena_take_dense(arena, e->ncells, e->size);
-    e->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(e->cpu, e->chunk.plan.shape), e->size);
+    void *array = floe_arena_take_dense(arena, e->ncells, e->size);
+    void *lines = floe_arena_take(arena, floe_wavelet_line_reals(e->cpu, e->chunk.plan.shape), e->size);
+    e->bands = floe_wavelet_bands_of(e->cpu, e->params->dtype, &e->chunk.plan, array, lines);
     e->kept = floe_arena_take_dense(arena, e->ncells + 64, e->size);
     e->records = floe_arena_take_dense(arena, floe_max64(e->needs.records, 2 * e->ncells + 64), 1);
     e->anchors = trial ? floe_arena_take(arena, e->ncells + 64, e->size) : e->kept;

@@ -14,6 +14,14 @@ typedef struct floe_wavelet_bands {
     uint8_t *array, *lines; /* lines: scratch of the passes */
 } floe_wavelet_bands;
 
+/* Of an array of the plan's shape. */
+static inline floe_wavelet_bands floe_wavelet_bands_of(const floe_cpu *cpu, floe_dtype dtype,
+                                                       const floe_wavelet_plan *plan, void *array, void *lines)
+{
+    return (floe_wavelet_bands){
+        cpu, floe_wavelet_ops_of(dtype, cpu->isa), plan, plan->shape, floe_dtype_size(dtype), array, lines};
+}
+
 /* The reals of scratch that the passes take. */
 uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_LATTICE_RANK]);
 

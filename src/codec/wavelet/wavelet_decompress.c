@@ -39,7 +39,8 @@ static void begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype)
     d->ncells = floe_lattice_points(d->chunk.plan.shape);
     d->row = floe_wavelet_marks_row(d->chunk.plan.shape);
     d->nmarks = floe_wavelet_marks_nbytes(d->chunk.plan.shape);
-    d->bands = (floe_wavelet_bands){.cpu = cpu, .ops = floe_wavelet_ops_of(dtype, cpu->isa), .size = d->size};
+    d->bands = floe_wavelet_bands_of(cpu, dtype, &d->chunk.plan, NULL, NULL);
+    d->bands.shape = d->array;
     memcpy(d->array, d->chunk.plan.shape, sizeof d->array);
 }
 
@@ -48,8 +49,6 @@ static void take_scratch(decoder *d, uint64_t records, floe_arena *arena)
 {
     d->entropy = floe_records_coder_take(d->bands.cpu, false, 0, arena);
     d->entropy.sparse = true;
-    d->bands.plan = &d->chunk.plan;
-    d->bands.shape = d->array;
     d->bands.array = floe_arena_take_dense(arena, floe_lattice_points(d->array), d->size);
     d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->array), d->size);
     d->records = floe_arena_take_dense(arena, records, 1);

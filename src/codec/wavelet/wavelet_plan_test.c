@@ -16,11 +16,8 @@ enum { LINE = 2048, DEEP = 6 };
 /* An array of f64 on one thread, whose plan the caller has made. */
 static floe_wavelet_bands bands_of(const floe_cpu *cpu, const floe_wavelet_plan *plan, double *array)
 {
-    floe_wavelet_bands b = {.cpu = cpu, .ops = floe_wavelet_ops_of(FLOE_F64, cpu->isa), .plan = plan, .size = 8};
-    b.shape = plan->shape;
-    b.array = (uint8_t *)array;
-    b.lines = malloc(floe_wavelet_line_reals(cpu, plan->shape) * sizeof(double));
-    return b;
+    void *lines = malloc(floe_wavelet_line_reals(cpu, plan->shape) * sizeof(double));
+    return floe_wavelet_bands_of(cpu, FLOE_F64, plan, array, lines);
 }
 
 /* What a 1 in the middle of a band adds. */

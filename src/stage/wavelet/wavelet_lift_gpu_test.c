@@ -64,13 +64,7 @@ static void compare(const sample *s, arrays *a, uint32_t at, const char *what)
 
 static floe_wavelet_bands bands_of(const sample *s, const floe_cpu *cpu, const floe_wavelet_plan *plan, void *array)
 {
-    return (floe_wavelet_bands){.cpu = cpu,
-                                .ops = floe_wavelet_ops_of(s->dtype, FLOE_ISA_PLAIN),
-                                .plan = plan,
-                                .shape = plan->shape,
-                                .size = floe_dtype_size(s->dtype),
-                                .array = array,
-                                .lines = malloc(8 * floe_wavelet_line_reals(cpu, s->shape))};
+    return floe_wavelet_bands_of(cpu, s->dtype, plan, array, malloc(8 * floe_wavelet_line_reals(cpu, s->shape)));
 }
 
 static void lift(const sample *s, const floe_wavelet_dev_lift *l, uint32_t *at)

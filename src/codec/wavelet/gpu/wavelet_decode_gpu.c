@@ -339,11 +339,8 @@ floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32
 static void find_wanted(decoding *d)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const floe_wavelet_bands b = {.ops = floe_wavelet_ops_of(d->k->call->dtype, FLOE_ISA_PLAIN),
-                                  .plan = p,
-                                  .shape = p->shape,
-                                  .size = d->size,
-                                  .array = d->c->array[0]};
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    const floe_wavelet_bands b = floe_wavelet_bands_of(&cpu, d->k->call->dtype, p, d->c->array[0], NULL);
     const uint32_t slowest = floe_lattice_slowest(p->shape);
     d->boxed = d->k->call->level == 0 && floe_lattice_box_points(&d->out.box) < floe_lattice_points(p->shape);
     d->wanted[0] = d->out.box;
