@@ -61,7 +61,7 @@ typedef struct floe_worklet_room {
 FLOE_HD void floe_worklet_tap(const floe_worklet_room *r, bool to, int32_t i, int32_t from, floe_real w)
 {
     const floe_real *taps = r->at[!to] + from * r->width;
-    FLOE_R(floe_wavelet_add_some)(r->at[to] + i * r->width, taps, (uint64_t)r->width, 0, &w, 1);
+    FLOE_R(floe_wavelet_add_some)(r->at[to] + i * r->width, taps, r->width, 0, &w, 1);
 }
 
 /* Point i of each line, whose stencil may leave it. */
@@ -96,7 +96,7 @@ FLOE_HD void floe_worklet_lift(const floe_worklet_pass *j, const floe_worklet_ro
         floe_worklet_end(j, r, k, i);
     for (int32_t i = outer; i < hi; i++)
         floe_worklet_end(j, r, k, i);
-    FLOE_R(floe_wavelet_add_taps)(to, from, (uint64_t)n, (uint64_t)width, j->weight[k], l->ntaps);
+    FLOE_R(floe_wavelet_add_taps)(to, from, n, width, j->weight[k], l->ntaps);
 }
 
 /* Of any tile. room: 2 * (pairs + FLOE_WAVELET_AROUND) * width */

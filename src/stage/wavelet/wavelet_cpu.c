@@ -19,13 +19,13 @@ static void lift_inner(const lines *l, const floe_wavelet_lift *s, const floe_re
     const uint64_t width = l->width, n = (hi - lo) * width;
     floe_real *to = l->part[s->to_odd] + lo * width;
     const floe_real *from = l->part[!s->to_odd] + ((int64_t)lo + s->first) * (int64_t)width;
-    FLOE_R(floe_wavelet_add_taps)(to, from, n, width, w, s->ntaps);
+    FLOE_R(floe_wavelet_add_taps)(to, from, (int32_t)n, (int32_t)width, w, s->ntaps);
 }
 
 static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe_real w)
 {
     const floe_real *taps = l->part[!to_odd] + from * l->width;
-    FLOE_R(floe_wavelet_add_some)(l->part[to_odd] + i * l->width, taps, l->width, 0, &w, 1);
+    FLOE_R(floe_wavelet_add_some)(l->part[to_odd] + i * l->width, taps, (int32_t)l->width, 0, &w, 1);
 }
 
 /* Rows lo .. hi of a parity, before its own or behind them, by reflection: no more than FLOE_WAVELET_HALO. */

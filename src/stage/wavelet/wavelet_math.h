@@ -95,19 +95,19 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
     return v > -FLOE_WAVELET_LIMIT ? v : -FLOE_WAVELET_LIMIT;
 }
 
-/* To each of n values its weighted sum of ntaps others, `width` apart. _taps: as many as a bank may have, so that each has a loop of its
- * own, of vectors. */
-FLOE_HD void FLOE_R(floe_wavelet_add_some)(floe_real *__restrict__ to, const floe_real *__restrict__ from, uint64_t n,
-                                           uint64_t width, const floe_real *w, uint32_t ntaps)
+/* Adds to each of n values, of which a chunk has fewer than 2^31, ntaps others with weights; these lie `width` apart. _taps: as many as
+ * a bank may have, each in a loop of its own, so that compilers make vectors. */
+FLOE_HD void FLOE_R(floe_wavelet_add_some)(floe_real *__restrict__ to, const floe_real *__restrict__ from, int32_t n,
+                                           int32_t width, const floe_real *w, int32_t ntaps)
 {
-    for (uint64_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++) {
         floe_real sum = to[i];
-        for (uint32_t k = 0; k < ntaps; k++)
+        for (int32_t k = 0; k < ntaps; k++)
             sum = FLOE_WAVELET_FMA(w[k], from[i + k * width], sum);
         to[i] = sum;
     }
 }
-FLOE_HD void FLOE_R(floe_wavelet_add_taps)(floe_real *to, const floe_real *from, uint64_t n, uint64_t width,
+FLOE_HD void FLOE_R(floe_wavelet_add_taps)(floe_real *to, const floe_real *from, int32_t n, int32_t width,
                                            const floe_real *w, uint32_t ntaps)
 {
     switch (ntaps) {
