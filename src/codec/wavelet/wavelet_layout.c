@@ -30,8 +30,8 @@ void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint6
         return;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         floe_wavelet_coding *k = &p->steps[i];
-        const bool coarse =
-            i > 1; /* few bytes are theirs, and whoever reads a coarse level has no others to wait for */
+        /* Steps of coarse levels have few bytes, and whoever reads such a level has no others to wait for. */
+        const bool coarse = i > 1;
         k->shorter = floe_wavelet_shorter_for(preset, k->ncodes, floe_context_nrecords(&k->grid), coarse);
         floe_wavelet_coding_lay(k);
     }
