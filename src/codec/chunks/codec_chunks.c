@@ -124,17 +124,9 @@ floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why)
     return floe_codec_send(c->call->status, &status, sizeof status, c->stream, c->err);
 }
 
-floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes)
-{
-    if (nbytes > c->head_nbytes)
-        return floe_codec_fetch(head, c->src, nbytes, c->stream, c->err);
-    memcpy(head, c->head, nbytes);
-    return FLOE_OK;
-}
-
 enum { NEAR = 32 /* bytes: what memory gives at once */ };
 
-bool floe_codec_is_copied(const floe_lattice_view *values, uint32_t size, const void *copy)
+static bool is_copied(const floe_lattice_view *values, uint32_t size, const void *copy)
 {
     const int64_t far = values->stride[FLOE_LATTICE_RANK - 1];
     return copy && (uint64_t)(far < 0 ? -far : far) > NEAR / size;
@@ -147,7 +139,7 @@ static bool is_far(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
     for (uint32_t a = rank; a-- > 0; step *= (int64_t)extent[a])
         f.stride[a] = step;
     const floe_lattice_view v = floe_lattice_view_of(&f, floe_lattice_turns_of(rank, extent));
-    return floe_codec_is_copied(&v, (uint32_t)floe_dtype_size(dtype), &v);
+    return is_copied(&v, (uint32_t)floe_dtype_size(dtype), &v);
 }
 
 void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
@@ -175,7 +167,7 @@ floe_status floe_codec_turn_in(floe_lattice_view *values, void *copy, const uint
                                uint32_t size, void *stream, floe_error *err)
 {
     floe_codec_turn_job job = {.from = *values, .to = floe_lattice_view_lattice(copy, shape), .size = size};
-    if (!floe_codec_is_copied(values, size, copy))
+    if (!is_copied(values, size, copy))
         return FLOE_OK;
     memcpy(job.n, shape, sizeof job.n);
     *values = job.to;
@@ -188,13 +180,15 @@ floe_lattice_view floe_codec_turned_box(const floe_lattice_output *out, void *co
     uint64_t n[FLOE_LATTICE_RANK];
     for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         n[a] = out->box.hi[a] - out->box.lo[a];
-    return floe_lattice_view_lattice(copy, n);
+    return is_copied(&out->view, out->size, copy) ? floe_lattice_view_lattice(copy, n) : out->view;
 }
 
 floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_lattice_output *values,
                                 const floe_lattice_view *to)
 {
     floe_codec_turn_job job = {.from = values->view, .to = *to, .size = values->size, .status = c->call->status};
+    if (to->data == values->view.data)
+        return FLOE_OK;
     for (uint32_t a = 0; a < FLOE_LATTICE_RANK; a++)
         job.n[a] = values->box.hi[a] - values->box.lo[a];
     FLOE_CUDA(c->err, floe_codec_turn_cuda(&job, c->stream));

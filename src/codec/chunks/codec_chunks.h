@@ -3,6 +3,7 @@
 #ifndef FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 #define FLOE_CODEC_CHUNKS_CODEC_CHUNKS_H
 
+#include "codec/chunks/codec_gather.h"
 #include "codec/codec_device.h"
 #include "stage/lattice/lattice.h"
 
@@ -55,8 +56,7 @@ typedef struct floe_codec_chunk {
     void *stream;
     floe_error *err;
     const uint8_t *src;  /* its payload, in device memory */
-    const uint8_t *head; /* so many bytes of it that the host has already */
-    uint64_t head_nbytes;
+    const uint8_t *head; /* how that begins, up to FLOE_CODEC_HEAD_NBYTES: for the host, until it waits for something */
     uint64_t nbytes, extent[FLOE_MAX_RANK], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_field out; /* data, of point lo, and strides; lo and hi are of the level's points */
 } floe_codec_chunk;
@@ -76,18 +76,13 @@ static inline bool floe_codec_may_turn(uint32_t turns, uint32_t rank, const uint
  * of a chunk of the field, or of its level. NULL: the field has no such chunk. */
 void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
                              const uint64_t *chunk, uint32_t level);
-/* Whether values are far apart, and there is a copy for them. */
-bool floe_codec_is_copied(const floe_lattice_view *values, uint32_t size, const void *copy);
-/* Values of a chunk become those of the copy, if it is copied. */
+/* Values of a chunk become those of the copy, if they are far apart and there is a copy. */
 floe_status floe_codec_turn_in(floe_lattice_view *values, void *copy, const uint64_t shape[FLOE_LATTICE_RANK],
                                uint32_t size, void *stream, floe_error *err);
-/* The copy for a box of values; and its values to their places, if *status is FLOE_OK. */
+/* The copy for a box of values, or the box itself; and what was copied to its places, if *status is FLOE_OK. */
 floe_lattice_view floe_codec_turned_box(const floe_lattice_output *out, void *copy);
 floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_lattice_output *values,
                                 const floe_lattice_view *to);
-
-/* How its payload begins. Waits, unless the host has it. */
-floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 
 /* To each place of its box a value out of those of the chunk, which has that shape, or (NULL) the pattern. */
 floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_lattice_output *out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of device memory to where the host can read them, by one launch: copies would be a launch each. And what came of several lanes. */
+/* What the host waits for before it decodes chunks, by one launch: copies would be a launch each. And what came of several lanes. */
 #ifndef FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 #define FLOE_CODEC_CHUNKS_CODEC_GATHER_H
 
@@ -9,38 +9,33 @@
 extern "C" {
 #endif
 
-enum { FLOE_CODEC_GATHER_PIECES = 5 };
+enum { FLOE_CODEC_HEADS = 8, FLOE_CODEC_HEAD_NBYTES = 1024 /* of any chunk's header, at most */ };
 
-typedef struct floe_codec_gather {
+/* What is known of a stream; records of some chunks, and how their payloads begin. */
+typedef struct floe_codec_heads {
+    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
+    uint32_t status;
     struct {
-        const void *from;
-        uint32_t at, nbytes; /* at: from the start of `to` */
-    } piece[FLOE_CODEC_GATHER_PIECES];
-    uint32_t npieces;
-    void *to; /* pinned host memory */
-} floe_codec_gather;
+        floe_dev_record record;
+        uint8_t bytes[FLOE_CODEC_HEAD_NBYTES];
+    } of[FLOE_CODEC_HEADS];
+} floe_codec_heads;
 
+typedef struct floe_codec_heads_job {
+    const uint8_t *stream;
+    const uint64_t *layout, *nrecords;
+    const floe_dev_record *records;
+    const uint32_t *status;
+    uint64_t nchunks,
+        index[FLOE_CODEC_HEADS]; /* of a stream that is damaged, or has not nchunks records, none is looked at */
+    uint32_t n;
+    floe_codec_heads *to; /* pinned host memory */
+} floe_codec_heads_job;
 /* Returns a cudaError_t as a number. */
-int floe_codec_gather_cuda(const floe_codec_gather *job, void *stream);
+int floe_codec_heads_cuda(const floe_codec_heads_job *job, void *stream);
 
 /* What came of n lanes becomes what came of the call, unless that has failed: LIMIT, or another failure. Returns a cudaError_t as a number. */
 int floe_codec_join_statuses_cuda(const uint32_t *lanes, uint32_t n, uint32_t *status, void *stream);
-
-/* Records of some chunks, and how their payloads begin. */
-enum { FLOE_CODEC_HEADS = 8, FLOE_CODEC_HEAD_NBYTES = 1024 };
-typedef struct floe_codec_head {
-    floe_dev_record record;
-    uint8_t bytes[FLOE_CODEC_HEAD_NBYTES];
-} floe_codec_head;
-typedef struct floe_codec_heads {
-    const uint8_t *stream;
-    const floe_dev_record *records;
-    uint64_t index[FLOE_CODEC_HEADS]; /* of the chunks */
-    uint32_t n;
-    floe_codec_head *to; /* pinned host memory */
-} floe_codec_heads;
-/* Returns a cudaError_t as a number. */
-int floe_codec_heads_cuda(const floe_codec_heads *job, void *stream);
 
 #ifdef __cplusplus
 }

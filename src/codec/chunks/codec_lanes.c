@@ -181,40 +181,6 @@ void floe_codec_decoders_take(floe_codec_decode *call, floe_codec_decoder_take *
     call->lanes = take_lanes(count_lanes(call->rank, call->chunk, call->nchunks, call->most_lanes), &plan, a);
 }
 
-static void add_piece(floe_codec_gather *job, size_t at, const void *from, uint64_t nbytes)
-{
-    job->piece[job->npieces].from = from;
-    job->piece[job->npieces].at = (uint32_t)at;
-    job->piece[job->npieces++].nbytes = (uint32_t)nbytes;
-}
-
-enum { BEGIN_NBYTES = 2048 };
-
-/* What has been found out so far; and how the stream begins, where the head of its first chunk is. */
-typedef struct known {
-    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
-    floe_dev_record first;
-    uint32_t status;
-    uint8_t begin[BEGIN_NBYTES];
-} known;
-static_assert(sizeof(known) <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
-
-/* All by one wait. */
-static floe_status fetch_known(const floe_codec_chunk *c, known *k)
-{
-    const floe_codec_decode *call = c->call;
-    floe_codec_gather job = {.to = call->cuda->fetched};
-    add_piece(&job, offsetof(known, layout), call->layout, sizeof k->layout);
-    add_piece(&job, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords);
-    add_piece(&job, offsetof(known, first), call->records, sizeof k->first);
-    add_piece(&job, offsetof(known, status), call->status, sizeof k->status);
-    add_piece(&job, offsetof(known, begin), call->stream, floe_min64(call->nbytes, BEGIN_NBYTES));
-    FLOE_CUDA(c->err, floe_codec_gather_cuda(&job, c->stream));
-    FLOE_CUDA(c->err, cudaStreamSynchronize(c->stream));
-    memcpy(k, job.to, sizeof *k);
-    return FLOE_OK;
-}
-
 /* The part of the box that lies in the chunk at `at`, where a point of the level is; false: none. */
 static bool set_box(floe_codec_chunk *c, const uint64_t *at)
 {
@@ -252,9 +218,7 @@ static bool cut_chunk(visiting *v, uint64_t index)
     return set_box(&v->chunk, place);
 }
 
-/* head: as of floe_codec_chunk. */
-static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_record *record, const uint8_t *head,
-                               uint64_t head_nbytes)
+static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_record *record, const uint8_t *head)
 {
     floe_codec_chunk *c = &v->chunk;
     c->call = &v->lane[v->turn];
@@ -264,40 +228,54 @@ static floe_status visit_chunk(visiting *v, uint64_t index, const floe_dev_recor
     c->src = v->call->stream + record->offset + FLOE_RECORD_HEAD_NBYTES;
     c->nbytes = record->nbytes;
     c->head = head;
-    c->head_nbytes = floe_min64(head_nbytes, record->nbytes);
     return v->decode(c);
 }
 
-/* Chunks that have some of the box; the first one of the field is known, others are fetched together. */
-static floe_status visit_some(visiting *v, const known *k, void *stream)
+/* Whether the stream is the one that the call was planned for. */
+static bool is_expected(const floe_codec_decode *call, const floe_codec_heads *found)
 {
-    floe_error *err = v->chunk.err;
-    floe_codec_heads job = {.stream = v->call->stream, .records = v->call->records, .to = v->call->cuda->fetched};
-    for (; v->nseen < v->call->nchunks && job.n < FLOE_CODEC_HEADS && (job.n == 0 || job.index[0] > 0); v->nseen++)
+    const uint64_t *shape = found->layout, *chunk = found->layout + FLOE_MAX_RANK;
+    return found->nrecords == call->nchunks && memcmp(shape, call->shape, call->rank * sizeof *shape) == 0 &&
+           memcmp(chunk, call->chunk, call->rank * sizeof *chunk) == 0;
+}
+
+/* The next chunks that have some of the box, by one wait. */
+static floe_status visit_some(visiting *v, void *stream)
+{
+    const floe_codec_decode *call = v->call;
+    const floe_codec_heads *found = call->cuda->fetched;
+    static_assert(sizeof *found <= FLOE_CUDA_FETCHED_NBYTES, "there is room for it");
+    floe_codec_heads_job job = {.stream = call->stream,
+                                .layout = call->layout,
+                                .nrecords = call->nrecords,
+                                .records = call->records,
+                                .status = call->status,
+                                .nchunks = call->nchunks,
+                                .to = call->cuda->fetched};
+    for (; v->nseen < call->nchunks && job.n < FLOE_CODEC_HEADS; v->nseen++)
         if (cut_chunk(v, v->nseen))
             job.index[job.n++] = v->nseen;
-    if (job.n && job.index[0] == 0) {
-        const uint64_t at = k->first.offset + FLOE_RECORD_HEAD_NBYTES, upto = floe_min64(v->call->nbytes, BEGIN_NBYTES);
-        return visit_chunk(v, 0, &k->first, at < upto ? k->begin + at : NULL, at < upto ? upto - at : 0);
+    FLOE_CUDA(v->chunk.err, floe_codec_heads_cuda(&job, stream));
+    FLOE_CUDA(v->chunk.err, cudaStreamSynchronize(stream));
+    if (found->status != FLOE_OK || found->nrecords == 0 || !is_expected(call, found)) {
+        v->nseen = call->nchunks;
+        return found->status != FLOE_OK || found->nrecords == 0 ? FLOE_OK
+                                                                : floe_codec_refuse(&v->chunk, FLOE_ERR_LIMIT);
     }
-    if (job.n == 0)
-        return FLOE_OK;
-    FLOE_CUDA(err, floe_codec_heads_cuda(&job, stream));
-    FLOE_CUDA(err, cudaStreamSynchronize(stream));
     for (uint32_t i = 0; i < job.n; i++)
-        FLOE_TRY(visit_chunk(v, job.index[i], &job.to[i].record, job.to[i].bytes, FLOE_CODEC_HEAD_NBYTES));
+        FLOE_TRY(visit_chunk(v, job.index[i], &found->of[i].record, found->of[i].bytes));
     return FLOE_OK;
 }
 
-static floe_status visit_all(visiting *v, const known *k, void *stream)
+static floe_status visit_all(visiting *v, void *stream)
 {
     while (v->nseen < v->call->nchunks)
-        FLOE_TRY(visit_some(v, k, stream));
+        FLOE_TRY(visit_some(v, stream));
     return FLOE_OK;
 }
 
 /* Lanes of their own, unless there is but one: that is the call's stream. */
-static floe_status visit_in_lanes(visiting *v, floe_codec_decoder_take *take, const known *k, void *stream)
+static floe_status visit_in_lanes(visiting *v, floe_codec_decoder_take *take, void *stream)
 {
     const floe_codec_decode *call = v->call;
     const bool alone = call->lanes.n == 1;
@@ -313,27 +291,20 @@ static floe_status visit_in_lanes(visiting *v, floe_codec_decoder_take *take, co
         take(&v->lane[i], &scratch);
     }
     if (!alone)
-        return join_lanes(call->cuda, &call->lanes, call->status, stream, visit_all(v, k, stream), err);
+        return join_lanes(call->cuda, &call->lanes, call->status, stream, visit_all(v, stream), err);
     v->cuda[0].stream = stream;
-    return visit_all(v, k, stream);
+    return visit_all(v, stream);
 }
 
 floe_status floe_codec_decode_all(const floe_codec_decode *call, floe_codec_decoder_take *take,
                                   floe_codec_decode_chunk *decode, void *stream, floe_error *err)
 {
     visiting v = {.call = call, .decode = decode, .chunk = {.call = call, .stream = stream, .err = err}};
-    known k;
     if (call->nchunks == 0)
         return FLOE_OK;
-    FLOE_TRY(fetch_known(&v.chunk, &k));
-    if (k.status != FLOE_OK || k.nrecords == 0)
-        return FLOE_OK;
-    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *k.layout) != 0 ||
-        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *k.layout) != 0)
-        return floe_codec_refuse(&v.chunk, FLOE_ERR_LIMIT);
     v.chunk.out = floe_field_of(NULL, call->dtype, call->rank, call->field.shape);
     memcpy(v.chunk.out.stride, call->field.stride, sizeof v.chunk.out.stride);
-    return visit_in_lanes(&v, take, &k, stream);
+    return visit_in_lanes(&v, take, stream);
 }
 
 #endif

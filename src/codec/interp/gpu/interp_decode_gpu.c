@@ -247,9 +247,10 @@ static floe_status place_sets(const decoding *d)
 /* ---- a chunk ------------------------------------------------------------------------------------------------------------- */
 
 /* What the head describes, to d->out. */
-static floe_status decode_values(decoding *d, const uint8_t *head)
+static floe_status decode_values(decoding *d)
 {
     const floe_codec_chunk *k = d->k;
+    const uint8_t *head = k->head;
     const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
     if (d->chunk.kind == FLOE_LATTICE_RAW) {
         if (d->nbytes < floe_interp_raw_nbytes(floe_lattice_points(d->chunk.plan.shape), d->narrow))
@@ -269,21 +270,18 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes}, *d = &chunk;
-    uint8_t head[FLOE_INTERP_HEADER_MOST];
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, FLOE_INTERP_HEADER_MOST)));
-    floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
+    static_assert(FLOE_INTERP_HEADER_MOST <= FLOE_CODEC_HEAD_NBYTES, "behind that, the head is not looked at");
+    floe_reader from = floe_reader_of(k->head, (size_t)d->nbytes);
     if (floe_interp_head_read(&d->chunk, k->call->rank, k->extent, d->narrow, &from, NULL) != FLOE_OK ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     d->out = floe_lattice_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
     const floe_lattice_view field = d->out.view;
-    const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
-    if (copied)
-        d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
-    FLOE_TRY(decode_values(d, head));
-    return copied ? floe_codec_turn_out(k, &d->out, &field) : FLOE_OK;
+    d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
+    FLOE_TRY(decode_values(d));
+    return floe_codec_turn_out(k, &d->out, &field);
 }
 
 floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)

@@ -545,24 +545,22 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
-    uint8_t head[FLOE_WAVELET_HEADER_MOST];
+    static_assert((int)FLOE_WAVELET_HEADER_MOST <= (int)FLOE_CODEC_HEAD_NBYTES, "the host has the header");
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST)));
-    if (!floe_lattice_turns_read(head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent, &d->chunk.turns) ||
+    if (!floe_lattice_turns_read(k->head, k->nbytes, FLOE_WAVELET_TURNS_AT, k->call->rank, k->extent,
+                                 &d->chunk.turns) ||
         !floe_lattice_shape_of(k->call->rank, k->extent, d->chunk.turns, d->chunk.plan.shape) ||
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     d->out = floe_lattice_output_of(k->call->rank, k->extent, d->chunk.turns, k->lo, k->hi, &k->out, k->call->level);
-    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, FLOE_WAVELET_HEADER_MOST));
+    floe_reader from = floe_reader_of(k->head, (size_t)floe_min64(k->nbytes, FLOE_WAVELET_HEADER_MOST));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
-        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     const floe_lattice_view field = d->out.view;
-    const bool copied = floe_codec_is_copied(&field, d->size, d->c->turned);
-    if (copied)
-        d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
-    FLOE_TRY(decode_values(d, (uint64_t)(from.at - head)));
-    return copied ? floe_codec_turn_out(k, &d->out, &field) : FLOE_OK;
+    d->out.view = floe_codec_turned_box(&d->out, d->c->turned);
+    FLOE_TRY(decode_values(d, (uint64_t)(from.at - k->head)));
+    return floe_codec_turn_out(k, &d->out, &field);
 }
 
 floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
