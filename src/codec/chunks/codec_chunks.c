@@ -51,6 +51,16 @@ floe_status floe_codec_ranks_find(const floe_codec_ranks *r, uint64_t n, void *s
     return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, tallies, r->ranks, err);
 }
 
+bool floe_codec_end_extent(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint32_t ends, uint64_t *extent)
+{
+    bool there = true;
+    for (uint32_t a = 0; a < rank; a++) {
+        extent[a] = ends >> a & 1 ? shape[a] % chunk[a] : floe_min64(chunk[a], shape[a]);
+        there = there && extent[a];
+    }
+    return there;
+}
+
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 static floe_codec_written *written_own(floe_codec_encode *e) { return (void *)e->own.bytes; }
@@ -149,14 +159,9 @@ void *floe_codec_turned_take(floe_arena *a, floe_dtype dtype, uint32_t rank, con
     uint64_t n = 1;
     if (floe_codec_nchunks(rank, shape, chunk) == 0)
         return NULL;
-    for (uint32_t ends = 0; ends < 1u << rank; ends++) { /* bit i: chunks at the end of axis i */
+    for (uint32_t ends = 0; ends < 1u << rank; ends++) {
         uint64_t extent[FLOE_MAX_RANK];
-        bool there = true;
-        for (uint32_t i = 0; i < rank; i++) {
-            extent[i] = ends >> i & 1 ? shape[i] % chunk[i] : floe_min64(chunk[i], shape[i]);
-            there = there && extent[i];
-        }
-        turned = turned || (there && is_far(dtype, rank, extent));
+        turned = turned || (floe_codec_end_extent(rank, shape, chunk, ends, extent) && is_far(dtype, rank, extent));
     }
     for (uint32_t i = 0; i < rank; i++)
         n *= floe_ceil_div(floe_min64(chunk[i], shape[i]), (uint64_t)1 << level);

@@ -22,6 +22,10 @@ floe_status floe_codec_ranks_plan(floe_codec_ranks *r, uint64_t n, floe_error *e
 void floe_codec_ranks_take(floe_codec_ranks *r, floe_arena *a);
 floe_status floe_codec_ranks_find(const floe_codec_ranks *r, uint64_t n, void *stream, floe_error *err);
 
+/* The extent of chunks that lie at the ends of some axes (bit a: axis a), and are cut there; false: there are none. */
+bool floe_codec_end_extent(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint32_t ends,
+                           uint64_t *extent);
+
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 /* Where chunks leave their records, in device memory. A codec's own part of a call begins with it. */

@@ -172,6 +172,24 @@ floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_know
     return FLOE_OK;
 }
 
+floe_status floe_codec_squares_add(const floe_codec_coding *c, uint64_t squares)
+{
+    const double unit = c->known->params.bound / 1024;
+    FLOE_TRY(floe_codec_turn(c));
+    *(double *)c->user += (double)squares * unit * unit;
+    return FLOE_OK;
+}
+
+floe_status floe_codec_squared_error(const floe_codec_encode *call, const floe_codec_params *params,
+                                     const floe_codec_encoding *each, double *sum, void *stream, floe_error *err)
+{
+    floe_codec_known known = {.params = *params, .there = true};
+    double all = 0;
+    if (params->mode != FLOE_BOUND_LOSSLESS)
+        FLOE_TRY(floe_codec_encode_all(call, &known, each, &all, stream, err));
+    return floe_codec_send(sum, &all, sizeof all, stream, err);
+}
+
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
 void floe_codec_decoders_take(floe_codec_decode *call, floe_codec_decoder_take *take, floe_arena *a)

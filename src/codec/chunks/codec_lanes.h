@@ -37,6 +37,12 @@ typedef struct floe_codec_encoding {
 floe_status floe_codec_encode_all(const floe_codec_encode *call, floe_codec_known *known,
                                   const floe_codec_encoding *each, void *user, void *stream, floe_error *err);
 
+/* squared_error of a codec's row. each: ends with _squares_add, which adds those of a chunk, in units of (bound / 2^10)^2, to the sum of
+ * the chunks before, as the CPU does. */
+floe_status floe_codec_squared_error(const floe_codec_encode *call, const floe_codec_params *params,
+                                     const floe_codec_encoding *each, double *sum, void *stream, floe_error *err);
+floe_status floe_codec_squares_add(const floe_codec_coding *c, uint64_t squares);
+
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
 typedef void floe_codec_decoder_take(floe_codec_decode *lane, floe_arena *a);

@@ -520,10 +520,8 @@ floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *st
     return floe_codec_encode_all(call, &known, &each, NULL, stream, err);
 }
 
-/* To the sum of the chunks before, as the CPU does. */
 static floe_status add_squares(const floe_codec_coding *c)
 {
-    const double unit = c->known->params.bound / 1024;
     encoding e = encoding_of(c->call, c->known, c->stream, c->err);
     floe_interp_dev_found found;
     e.check.squares = true;
@@ -532,20 +530,14 @@ static floe_status add_squares(const floe_codec_coding *c)
     FLOE_TRY(begin_values(&e));
     FLOE_TRY(encode_lattices(&e));
     FLOE_TRY(floe_codec_fetch(&found, e.c->found, sizeof found, e.stream, e.err));
-    FLOE_TRY(floe_codec_turn(c));
-    *(double *)c->user += (double)found.squares * unit * unit;
-    return FLOE_OK;
+    return floe_codec_squares_add(c, found.squares);
 }
 
 floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                           void *stream, floe_error *err)
 {
-    floe_codec_known known = {.params = *params, .there = true};
     const floe_codec_encoding each = {floe_interp_gpu_encoder_take, add_squares};
-    double all = 0;
-    if (params->mode != FLOE_BOUND_LOSSLESS)
-        FLOE_TRY(floe_codec_encode_all(call, &known, &each, &all, stream, err));
-    return floe_codec_send(sum, &all, sizeof all, stream, err);
+    return floe_codec_squared_error(call, params, &each, sum, stream, err);
 }
 
 #endif

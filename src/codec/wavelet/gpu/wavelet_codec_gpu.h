@@ -97,27 +97,14 @@ typedef struct floe_wavelet_gpu_encode {
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_results *results;
-    floe_context_dev_grid *grids;
-    floe_context_dev_tables *tables;
-    floe_context_dev_bytes *bytes;
-    /* The host clears this before it counts grids, and cleared_nbytes from here on. */
-    uint64_t *tokens_taken;
-    size_t cleared_nbytes;
-    uint32_t *tickets, *nentries, *counts;
-    uint8_t *busy;
-    uint32_t *coded_counts, *chunk_sizes, *sizes;
-    uint64_t *done, *slot_ends, *places, *chunks_at;
-    floe_codec_check *checks;
-    floe_context_dev_window *windows;
-    uint64_t *entries; /* of lists */
-    uint32_t *lists;
+    floe_wavelet_pack_job pack;   /* its memory alone, with that of record and context */
+    floe_wavelet_lists_job lists; /* its memory alone */
+    size_t cleared_nbytes; /* of memory from context.tokens_taken on, that the host clears before it counts grids */
+    uint32_t *coded_counts;
     floe_codec_ranks ranks; /* of blocks of records of kinds */
     /* Anchors and literals; a chunk with more of them is stored raw. Tokens take the room behind them. */
     uint32_t *payload;
     uint64_t payload_nbytes;
-    uint8_t *header;
-    floe_wavelet_dev_part *parts;
-    floe_codec_piece *pieces;
 } floe_wavelet_gpu_encode;
 
 /* codec_device.h */

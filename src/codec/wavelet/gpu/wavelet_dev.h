@@ -185,7 +185,7 @@ typedef struct floe_wavelet_pack_job {
     floe_wavelet_dev_part *parts;
     bool coded;
     uint32_t nparts, nsteps, header_nbytes; /* nsteps: parts that are steps, the first ones */
-    const uint8_t *header;                  /* aligned */
+    uint8_t *header;                        /* aligned */
     const void *anchors, *literals;
     uint64_t anchors_nbytes, literals_nbytes;
 } floe_wavelet_pack_job;

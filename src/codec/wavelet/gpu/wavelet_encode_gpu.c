@@ -82,12 +82,7 @@ floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *er
         return FLOE_OK;
     for (uint32_t ends = 0; ends < 1u << call->field.rank; ends++) {
         uint64_t extent[FLOE_MAX_RANK];
-        bool there = true;
-        for (uint32_t a = 0; a < call->field.rank; a++) {
-            const uint64_t rest = call->field.shape[a] % call->chunk[a];
-            there = there && (rest || !(ends >> a & 1));
-            extent[a] = ends >> a & 1 ? rest : floe_min64(call->chunk[a], call->field.shape[a]);
-        }
+        const bool there = floe_codec_end_extent(call->field.rank, call->field.shape, call->chunk, ends, extent);
         FLOE_CHECK(err, !there || add_chunk_room(call, extent, c), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
@@ -99,31 +94,38 @@ floe_status floe_wavelet_gpu_encode_plan(floe_codec_encode *call, floe_error *er
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
+    floe_codec_record_job *record = &c->pack.record;
+    floe_context_job *context = &record->context;
+    floe_wavelet_lists_job *lists = &c->lists;
     const uint64_t coded = r->nsteps + 3;
     uint64_t n = coded;
     for (int large = 0; large < 2; large++)
         n = floe_max64(n, c->trials[large].n * (c->trials[large].nsteps + 1));
-    c->grids = floe_arena_take(a, n, sizeof *c->grids);
-    c->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *c->tables);
-    c->bytes = floe_arena_take(a, coded, sizeof *c->bytes);
+    context->grids = floe_arena_take(a, n, sizeof *context->grids);
+    context->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *context->tables);
+    context->bytes = floe_arena_take(a, coded, sizeof *context->bytes);
     const size_t begin = a->used;
-    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
-    c->tickets = floe_arena_take(a, n, sizeof *c->tickets);
-    c->nentries = floe_arena_take(a, n, sizeof *c->nentries);
-    c->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
-    c->busy = floe_arena_take(a, r->nchunks, 1);
-    c->done = floe_arena_take(a, 1, sizeof *c->done);
-    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends); /* 0: of the first */
-    c->cleared_nbytes = a->used - r->nchunks * sizeof *c->slot_ends - begin;
+    context->tokens_taken = floe_arena_take(a, 1, sizeof *context->tokens_taken);
+    context->tickets = floe_arena_take(a, n, sizeof *context->tickets);
+    lists->nentries = floe_arena_take(a, n, sizeof *lists->nentries);
+    context->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *context->counts);
+    context->busy = floe_arena_take(a, r->nchunks, 1);
+    context->done = floe_arena_take(a, 1, sizeof *context->done);
+    context->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *context->slot_ends); /* 0: of the first */
+    c->cleared_nbytes = a->used - r->nchunks * sizeof *context->slot_ends - begin;
     c->coded_counts = floe_arena_take(a, coded * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
-    c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
-    c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
-    c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
-    c->checks = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->checks);
-    c->chunks_at = floe_arena_take(a, coded + 4, sizeof *c->chunks_at);
-    c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
-    c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
-    c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);
+    context->sizes = floe_arena_take(a, r->nchunks, sizeof *context->sizes);
+    context->windows = floe_arena_take(a, r->nwindows, sizeof *context->windows);
+    context->slots = (uint16_t *)(void *)c->arrays;
+    context->every = 1;
+    record->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *record->sizes);
+    record->places = floe_arena_take(a, r->nchunks, sizeof *record->places);
+    record->checks = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *record->checks);
+    record->chunks_at = floe_arena_take(a, coded + 4, sizeof *record->chunks_at);
+    record->pieces = floe_arena_take(a, FLOE_WAVELET_DEV_PIECES, sizeof *record->pieces);
+    lists->grids = context->grids;
+    lists->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *lists->entries);
+    lists->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *lists->lists);
     floe_codec_ranks_take(&c->ranks, a);
 }
 
@@ -154,9 +156,8 @@ static void encoder_take(floe_codec_encode *call, floe_arena *a)
     c->turned = floe_codec_turned_take(a, call->field.dtype, call->field.rank, call->field.shape, call->chunk, 0);
     c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_GRIDS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
-    c->header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
-    c->parts = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->parts);
-    c->pieces = floe_arena_take(a, FLOE_WAVELET_DEV_PIECES, sizeof *c->pieces);
+    c->pack.header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
+    c->pack.parts = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->pack.parts);
     take_grids(c, a);
 }
 
@@ -331,7 +332,7 @@ static void list_part(const encoding *e, uint32_t i, floe_wavelet_dev_part *to)
 {
     to->list_head = FLOE_WAVELET_LIST_HEAD_BITS / 8;
     to->list_nbytes = floe_ceil_div(e->counted.bits[i] - FLOE_WAVELET_LIST_HEAD_BITS, 8);
-    to->list = e->w.c->lists + (uint64_t)i * (FLOE_WAVELET_LIST_BITS / 32);
+    to->list = e->w.c->lists.lists + (uint64_t)i * (FLOE_WAVELET_LIST_BITS / 32);
     to->head[0] = FLOE_WAVELET_RECORDS_LIST;
     floe_store32(to->head + 1, (uint32_t)e->counted.count[i]);
     to->head[5] =
@@ -429,13 +430,13 @@ static floe_status make_parts(encoding *e)
 static floe_status gather_counts(const encoding *e)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
-    const uint32_t *from = e->counted_as;
+    const uint32_t *from = e->counted_as, *counts = c->pack.record.context.counts;
     for (uint32_t i = 0, n; i < e->coded.n; i += n) {
         for (n = 1; i + n < e->coded.n && from[i + n] == from[i] + n;)
             n++;
         FLOE_CUDA(e->w.err, cudaMemcpyAsync(c->coded_counts + (uint64_t)i * FLOE_CONTEXT_COUNTS,
-                                            c->counts + (uint64_t)from[i] * FLOE_CONTEXT_COUNTS,
-                                            (uint64_t)n * FLOE_CONTEXT_COUNTS * sizeof *c->counts,
+                                            counts + (uint64_t)from[i] * FLOE_CONTEXT_COUNTS,
+                                            (uint64_t)n * FLOE_CONTEXT_COUNTS * sizeof *counts,
                                             cudaMemcpyDeviceToDevice, e->w.stream));
     }
     return FLOE_OK;
@@ -447,17 +448,11 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     const floe_wavelet_gpu_encode *c = e->w.c;
     *job = floe_wavelet_gpu_context(&e->w, &e->coded);
     job->counts = c->coded_counts;
-    job->tables = c->tables;
-    job->done = c->done;
-    job->bytes = c->bytes;
-    job->slots = (uint16_t *)(void *)c->arrays;
-    job->slot_ends = c->slot_ends;
-    job->sizes = c->chunk_sizes;
     if (job->ngrids == 0 || e->raw)
         return FLOE_OK;
     FLOE_TRY(gather_counts(e));
-    FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
-    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, e->w.stream));
+    FLOE_TRY(floe_wavelet_gpu_send(&e->w, job->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(job->tickets, 0, job->ngrids * sizeof *job->tickets, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_tables_cuda(job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_encode_cuda(job, e->w.stream));
     return FLOE_OK;
@@ -476,16 +471,17 @@ static floe_status send_headers(const encoding *e, uint32_t *nbytes)
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
     FLOE_CHECK(e->w.err, !to.bad, FLOE_ERR_INTERNAL, "the header is too long");
     *nbytes = (uint32_t)(to.at - bytes);
-    FLOE_TRY(floe_wavelet_gpu_send(&e->w, e->w.c->parts, e->parts, e->nparts * sizeof *e->parts));
-    return floe_wavelet_gpu_send(&e->w, e->w.c->header, bytes, sizeof bytes);
+    FLOE_TRY(floe_wavelet_gpu_send(&e->w, e->w.c->pack.parts, e->parts, e->nparts * sizeof *e->parts));
+    return floe_wavelet_gpu_send(&e->w, e->w.c->pack.header, bytes, sizeof bytes);
 }
 
 static floe_status pack(encoding *e, const floe_context_job *context)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
     const floe_wavelet_encoder *p = &e->p.e;
-    floe_wavelet_pack_job job = {.parts = c->parts, .nparts = e->nparts, .header = c->header};
+    floe_wavelet_pack_job job = c->pack;
     floe_codec_record_job *record = &job.record;
+    job.nparts = e->nparts;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
     job.coded = p->chunk.kind == FLOE_LATTICE_CODED;
     job.nsteps = job.coded ? p->chunk.plan.nsteps : 0;
@@ -499,9 +495,9 @@ static floe_status pack(encoding *e, const floe_context_job *context)
         record->context.ngrids = 0;
     record->most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
     record->least = e->least;
-    record->raw_header = c->header + RAW_HEADER_AT;
+    record->raw_header = job.header + RAW_HEADER_AT;
     record->raw_header_nbytes = FLOE_WAVELET_HEADER_NBYTES;
-    record->zeros = c->header + ZEROS_AT;
+    record->zeros = job.header + ZEROS_AT;
     record->size = (uint32_t)p->size;
     record->values = p->values;
     memcpy(record->shape, p->chunk.plan.shape, sizeof record->shape);
@@ -509,11 +505,6 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     record->max_error = &e->p.findings->found.max_error;
     record->max_pw_error = &e->p.findings->found.max_pw_error;
     record->out = floe_codec_written_place(e->call, e->index);
-    record->pieces = c->pieces;
-    record->places = c->places;
-    record->sizes = c->sizes;
-    record->checks = c->checks;
-    record->chunks_at = c->chunks_at;
     FLOE_CUDA(e->w.err, floe_wavelet_place_cuda(&job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_codec_record_cuda(record, e->w.stream));
     return FLOE_OK;
@@ -567,10 +558,8 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
     return floe_codec_encode_all(call, &known, &each, NULL, stream, err);
 }
 
-/* To the sum of the chunks before, as the CPU does. */
 static floe_status add_squares(const floe_codec_coding *c)
 {
-    const double unit = c->known->params.bound / 1024;
     encoding e = {.w = work_of(c->call, c->stream, c->err), .call = c->call};
     floe_cpu cpu;
     bool good;
@@ -578,20 +567,14 @@ static floe_status add_squares(const floe_codec_coding *c)
     FLOE_TRY(begin_chunk(&e, &c->known->params, &cpu, c->index));
     e.p.e.squares = true;
     FLOE_TRY(code_values(&e, &good));
-    FLOE_TRY(floe_codec_turn(c));
-    *(double *)c->user += good ? (double)e.p.found.squares * unit * unit : 0;
-    return FLOE_OK;
+    return floe_codec_squares_add(c, good ? e.p.found.squares : 0);
 }
 
 floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
                                            void *stream, floe_error *err)
 {
-    floe_codec_known known = {.params = *params, .there = true};
     const floe_codec_encoding each = {encoder_take, add_squares};
-    double all = 0;
-    if (params->mode != FLOE_BOUND_LOSSLESS)
-        FLOE_TRY(floe_codec_encode_all(call, &known, &each, &all, stream, err));
-    return floe_codec_send(sum, &all, sizeof all, stream, err);
+    return floe_codec_squared_error(call, params, &each, sum, stream, err);
 }
 
 #endif

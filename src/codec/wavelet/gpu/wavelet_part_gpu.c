@@ -450,14 +450,12 @@ void floe_wavelet_gpu_steps_add(grids *g, const floe_wavelet_encoder *e)
 floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
-    floe_context_job job = {.grids = c->grids, .tickets = c->tickets, .status = w->status};
-    job.counts = c->counts;
-    job.every = 1;
-    job.busy = c->busy;
-    job.windows = g->ntokens && g->nwindows <= c->room.nwindows ? c->windows : NULL;
+    floe_context_job job = c->pack.record.context;
+    job.status = w->status;
+    if (g->ntokens == 0 || g->nwindows > c->room.nwindows)
+        job.windows = NULL;
     job.tokens = g->tokens;
     job.ntokens = g->ntokens;
-    job.tokens_taken = c->tokens_taken;
     for (uint32_t i = 0; i < g->n; i++)
         floe_context_job_add(&job, &g->grid[i]);
     return job;
@@ -467,19 +465,16 @@ static floe_status count_start(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
     const floe_context_job job = floe_wavelet_gpu_context(w, g);
-    floe_wavelet_lists_job lists = {.grids = c->grids,
-                                    .ngrids = g->n,
-                                    .tallies = c->results->tallies,
-                                    .entries = c->entries,
-                                    .nentries = c->nentries,
-                                    .lists = c->lists,
-                                    .nbits = c->results->nbits,
-                                    .status = w->status};
+    floe_wavelet_lists_job lists = c->lists;
+    lists.ngrids = g->n;
+    lists.tallies = c->results->tallies;
+    lists.nbits = c->results->nbits;
+    lists.status = w->status;
     for (uint32_t i = 0; i < g->n; i++)
         lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].spec.width * floe_context_nrecords(&g->grid[i].grid));
     FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
-    FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
-    FLOE_TRY(clear(w, c->tokens_taken, c->cleared_nbytes));
+    FLOE_TRY(floe_wavelet_gpu_send(w, job.grids, g->grid, g->n * sizeof *g->grid));
+    FLOE_TRY(clear(w, job.tokens_taken, c->cleared_nbytes));
     FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
     FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->results->tallies, w->stream));
     FLOE_CUDA(w->err, floe_wavelet_lists_cuda(&lists, w->stream));
