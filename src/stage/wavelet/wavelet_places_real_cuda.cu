@@ -433,29 +433,21 @@ group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
     return g;
 }
 
-/* The group of an array in launch number `launch`, counted forward. False, and an empty group, if the array has no such launch. */
-bool find_group(const arrays &s, const floe_wavelet_dev_place &p, uint32_t launch, group *g)
-{
-    *g = {};
-    for (uint32_t first = 0; first < p.npasses; first = g->end) {
-        *g = group_of(s, p, first);
-        const uint32_t launches = g->nparts ? 1 : floe_wavelet_banks[p.bank].nlifts;
-        if (launch < launches) {
-            g->number = s.inverse ? launches - 1 - launch : launch;
-            return true;
-        }
-        launch -= launches;
-    }
-    *g = {};
-    return false;
-}
+/* Launches of an array, at most: each pass may be a launch for each of its liftings. */
+enum { LAUNCHES = FLOE_WAVELET_DEV_PASSES * FLOE_WAVELET_LIFTS };
 
-uint32_t count_launches(const arrays &s, const floe_wavelet_dev_place &p)
+/* The groups of an array, launch by launch, in the order in which they are done forward. Returns how many they are. */
+uint32_t groups_of(const arrays &s, const floe_wavelet_dev_place &p, group (&to)[LAUNCHES])
 {
     uint32_t n = 0;
-    group g;
-    while (find_group(s, p, n, &g))
-        n++;
+    for (uint32_t first = 0; first < p.npasses; first = to[n - 1].end) {
+        group g = group_of(s, p, first);
+        const uint32_t launches = g.nparts ? 1 : floe_wavelet_banks[p.bank].nlifts;
+        for (uint32_t k = 0; k < launches; k++) {
+            g.number = s.inverse ? launches - 1 - k : k;
+            to[n++] = g;
+        }
+    }
     return n;
 }
 
@@ -470,23 +462,12 @@ uint32_t nblocks_of(const arrays &s, const group &g)
     return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(count_points(s), 2 * LONG_RUN * THREADS);
 }
 
-/* Copies what the array begins with, unless the parts of its first launch read it. */
-int begin_array(const arrays &s, floe_wavelet_dev_place &p, void *stream)
-{
-    group g;
-    if (!p.from || (find_group(s, p, 0, &g) && g.nparts))
-        return cudaSuccess;
-    const cudaError_t failed = cudaMemcpyAsync(p.array, p.from, count_points(s) * sizeof(floe_real),
-                                               cudaMemcpyDeviceToDevice, (cudaStream_t)stream);
-    p.from = NULL;
-    return failed;
-}
-
 } // namespace
 
 int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *stream)
 {
     arrays s = {};
+    group groups[FLOE_WAVELET_DEV_ARRAYS][LAUNCHES];
     uint32_t stride = 1, counts[FLOE_WAVELET_DEV_ARRAYS], most = 0;
     for (uint32_t a = FLOE_LATTICE_RANK; a-- > 0; stride *= s.all.shape[a]) {
         s.all.shape[a] = (uint32_t)p->shape[a];
@@ -500,17 +481,22 @@ int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *str
     for (uint32_t k = 0; k < p->n; k++) {
         s.at[k] = p->at[k];
         s.banks[k] = bank_of(floe_wavelet_banks[p->at[k].bank], s.inverse);
-        if (const int failed = begin_array(s, s.at[k], stream))
-            return failed;
-        counts[k] = count_launches(s, s.at[k]);
+        counts[k] = groups_of(s, s.at[k], groups[k]);
         most = counts[k] > most ? counts[k] : most;
+        if (!p->at[k].from || (counts[k] && groups[k][0].nparts))
+            continue;
+        s.at[k].from = NULL; /* no parts read it */
+        const cudaError_t failed = cudaMemcpyAsync(s.at[k].array, p->at[k].from, count_points(s) * sizeof(floe_real),
+                                                   cudaMemcpyDeviceToDevice, (cudaStream_t)stream);
+        if (failed != cudaSuccess)
+            return failed;
     }
     for (uint32_t i = 0; i < most; i++) {
         uint32_t nblocks = 1;
         bool parts = false, lines = false;
         for (uint32_t k = 0; k < p->n; k++) {
             group &g = s.groups[k];
-            find_group(s, s.at[k], s.inverse ? counts[k] - 1 - i : i, &g);
+            g = i < counts[k] ? groups[k][s.inverse ? counts[k] - 1 - i : i] : group{};
             nblocks = (uint32_t)floe_max64(nblocks, nblocks_of(s, g));
             parts = parts || g.nparts;
             lines = lines || (g.nparts == 0 && g.first < g.end);
