@@ -19,11 +19,8 @@ typedef struct floe_wavelet_gpu_decode {
         uint64_t ncells, records, nchunks; /* records: bytes of all steps and marks */
     } room;                                /* how much of everything a full chunk has */
     uint8_t *array[2], *records;
-    void *turned; /* a copy of what a chunk is decoded to, if some are */
-    floe_context_dev_grid *grids;
-    floe_wavelet_dev_run *runs;
-    floe_context_dev_tables *tables;
-    uint64_t *places, *cursor;
+    void *turned;               /* a copy of what a chunk is decoded to, if some are */
+    floe_wavelet_open_job open; /* its memory alone */
     uint32_t *tickets;
     floe_codec_ranks ranks; /* of blocks of records of kinds */
 } floe_wavelet_gpu_decode;
@@ -123,17 +120,6 @@ typedef struct floe_wavelet_gpu_work {
     uint32_t *status;
     floe_error *err;
 } floe_wavelet_gpu_work;
-
-static inline floe_status floe_wavelet_gpu_fetch(const floe_wavelet_gpu_work *w, void *host, const void *dev,
-                                                 size_t nbytes)
-{
-    return floe_codec_fetch(host, dev, nbytes, w->stream, w->err);
-}
-static inline floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, void *dev, const void *host,
-                                                size_t nbytes)
-{
-    return floe_codec_send(dev, host, nbytes, w->stream, w->err);
-}
 
 /* An array that is encoded: of the chunk, or of a trial. Of e.* pointers to scratch only values, records, records_of and marks are
  * used; they are device memory. */

@@ -59,7 +59,7 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *call, floe_error *er
 {
     floe_wavelet_gpu_decode *c = (void *)call->own.bytes;
     uint64_t nmarks = 0;
-    *c = (floe_wavelet_gpu_decode){.cursor = NULL};
+    *c = (floe_wavelet_gpu_decode){.records = NULL};
     call->any = call->any || call->level == 0;
     call->nchunks = floe_codec_nchunks(call->rank, call->shape, call->chunk);
     if (call->nchunks == 0)
@@ -82,14 +82,14 @@ static void decoder_take(floe_codec_decode *call, floe_arena *a)
     for (int i = 0; i < 2; i++)
         c->array[i] = floe_arena_take(a, c->room.ncells, floe_dtype_size(call->dtype));
     c->records = floe_arena_take(a, c->room.records, 1);
-    c->grids = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->grids);
-    c->runs = floe_arena_take(a, FLOE_WAVELET_DEV_RUNS, sizeof *c->runs);
-    c->tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->tables);
+    c->open.grids = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->open.grids);
+    c->open.runs = floe_arena_take(a, FLOE_WAVELET_DEV_RUNS, sizeof *c->open.runs);
+    c->open.tables = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS + 1, sizeof *c->open.tables);
     c->tickets = floe_arena_take(a, FLOE_WAVELET_DEV_GRIDS, sizeof *c->tickets);
-    c->places = floe_arena_take(a, 2 * c->room.nchunks, sizeof *c->places);
+    c->open.places = floe_arena_take(a, 2 * c->room.nchunks, sizeof *c->open.places);
     c->turned =
         floe_codec_turned_take(a, call->dtype, call->rank, call->shape, call->chunk, call->any ? 0 : call->level);
-    c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
+    c->open.cursor = floe_arena_take(a, 1, sizeof *c->open.cursor);
     floe_codec_ranks_take(&c->ranks, a);
 }
 
@@ -158,9 +158,9 @@ static void set_job(const decoding *d, uint32_t first, floe_context_job *job)
 {
     const floe_wavelet_gpu_decode *c = d->c;
     job->src = d->k->src;
-    job->grids = c->grids + first;
-    job->tables = c->tables;
-    job->places = c->places;
+    job->grids = c->open.grids + first;
+    job->tables = c->open.tables;
+    job->places = c->open.places;
     job->status = d->k->call->status;
     job->tickets = c->tickets + first;
     job->ans_begin = d->chunk.ans_begin;
@@ -172,27 +172,23 @@ static floe_status open_grids(const decoding *d, gathering *g, uint64_t at)
 {
     const floe_wavelet_gpu_decode *c = d->c;
     const uint32_t ngrids = g->steps.ngrids + g->marks.ngrids;
-    const floe_wavelet_open_job open = {.src = d->k->src,
-                                        .nbytes = d->k->nbytes,
-                                        .at = at,
-                                        .grids = c->grids,
-                                        .runs = c->runs,
-                                        .ngrids = ngrids,
-                                        .nsteps = g->steps.ngrids,
-                                        .nruns = g->nruns,
-                                        .tables = c->tables,
-                                        .places = c->places,
-                                        .cursor = c->cursor,
-                                        .status = d->k->call->status};
+    floe_wavelet_open_job open = c->open;
+    open.src = d->k->src;
+    open.nbytes = d->k->nbytes;
+    open.at = at;
+    open.ngrids = ngrids;
+    open.nsteps = g->steps.ngrids;
+    open.nruns = g->nruns;
+    open.status = d->k->call->status;
     set_job(d, 0, &g->steps);
     set_job(d, g->steps.ngrids, &g->marks);
     if (ngrids == 0)
         return FLOE_OK;
-    FLOE_TRY(floe_codec_send(c->grids, g->grid, ngrids * sizeof *g->grid, d->k->stream, d->k->err));
-    FLOE_TRY(floe_codec_send(c->runs, g->run, g->nruns * sizeof *g->run, d->k->stream, d->k->err));
+    FLOE_TRY(floe_codec_send(c->open.grids, g->grid, ngrids * sizeof *g->grid, d->k->stream, d->k->err));
+    FLOE_TRY(floe_codec_send(c->open.runs, g->run, g->nruns * sizeof *g->run, d->k->stream, d->k->err));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
     FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, ngrids * sizeof *c->tickets, d->k->stream));
-    FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + ngrids, 0, sizeof *c->tables, d->k->stream));
+    FLOE_CUDA(d->k->err, cudaMemsetAsync(open.tables + ngrids, 0, sizeof *open.tables, d->k->stream));
     FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(&open, d->k->stream));
     return FLOE_OK;
 }
@@ -408,12 +404,6 @@ static floe_status lift_array(decoding *d, const gathering *g)
     return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->array);
 }
 
-static floe_status decode_marks(const decoding *d, const gathering *g)
-{
-    FLOE_CUDA(d->k->err, floe_context_decode_cuda(&g->marks, d->k->call->cuda->side));
-    return FLOE_OK;
-}
-
 /* Marks beside steps, or, where these have enough entropy chunks for all processors, beside the passes behind them. */
 static floe_status decode_both(decoding *d, const gathering *g)
 {
@@ -429,7 +419,8 @@ static floe_status decode_both(decoding *d, const gathering *g)
     FLOE_TRY(floe_cuda_fork(cuda, d->k->stream, d->k->err));
     floe_status status = first ? FLOE_OK : decode_steps(d, g);
     if (status == FLOE_OK)
-        status = decode_marks(d, g);
+        status =
+            floe_cuda_status(floe_context_decode_cuda(&g->marks, cuda->side), "floe_context_decode_cuda", d->k->err);
     if (status == FLOE_OK && coded)
         status = lift_array(d, g);
     return floe_cuda_join(cuda, d->k->stream, status, d->k->err);
@@ -450,7 +441,7 @@ static floe_wavelet_kinds_job kinds_of(const decoding *d)
                                   .tallies = d->c->ranks.tallies,
                                   .ranks = d->c->ranks.ranks,
                                   .src = d->k->src,
-                                  .cursor = d->c->cursor,
+                                  .cursor = d->c->open.cursor,
                                   .nbytes = d->k->nbytes,
                                   .status = d->k->call->status};
     memcpy(job.shape, n, sizeof job.shape);

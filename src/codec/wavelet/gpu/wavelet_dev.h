@@ -208,10 +208,10 @@ typedef struct floe_wavelet_open_job {
     const uint8_t *src;  /* the payload; a multiple of 4 */
     uint64_t nbytes, at; /* at: where to begin */
     floe_context_dev_grid *grids;
-    const floe_wavelet_dev_run *runs; /* as they come */
-    uint32_t ngrids, nsteps, nruns;   /* nsteps: grids that may have the tables of the one before */
-    floe_context_dev_tables *tables;  /* ngrids, and one more that is 0 */
-    uint64_t *places, *cursor;        /* cursor: where it ended */
+    floe_wavelet_dev_run *runs;      /* as they come */
+    uint32_t ngrids, nsteps, nruns;  /* nsteps: grids that may have the tables of the one before */
+    floe_context_dev_tables *tables; /* ngrids, and one more that is 0 */
+    uint64_t *places, *cursor;       /* cursor: where it ended */
     uint32_t *status;
 } floe_wavelet_open_job;
 int floe_wavelet_open_cuda(const floe_wavelet_open_job *job, void *stream);

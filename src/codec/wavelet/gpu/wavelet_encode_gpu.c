@@ -172,8 +172,8 @@ floe_status floe_wavelet_gpu_encode_take(floe_codec_encode *call, floe_arena *st
 
 typedef struct encoding {
     work w;
-    const floe_codec_encode *call;
-    uint64_t index, least;
+    const floe_codec_coding *c;
+    floe_cpu cpu;
     part p;
     bool raw;
     grids counted, coded;
@@ -184,6 +184,12 @@ typedef struct encoding {
     uint64_t nliterals;
     const uint32_t *literals;
 } encoding;
+
+static work work_of(const floe_codec_encode *call, void *stream, floe_error *err)
+{
+    return (work){
+        .c = (const void *)call->own.bytes, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
+}
 
 /* Room in c->payload; NULL where all of it would not be worth it. */
 static uint32_t *take_payload(encoding *e, uint64_t nbytes)
@@ -198,15 +204,16 @@ static uint32_t *take_payload(encoding *e, uint64_t nbytes)
     return to;
 }
 
-static floe_status begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
+static floe_status begin_chunk(encoding *e, const floe_codec_coding *coding)
 {
-    const floe_field chunk = floe_codec_cut(e->call, index);
-    const floe_wavelet_gpu_encode *c = e->w.c;
+    const floe_field chunk = floe_codec_cut(coding->call, coding->index);
     floe_wavelet_encoder *to = &e->p.e;
-    e->index = index;
-    e->least = floe_wavelet_least(chunk.rank, chunk.shape);
+    e->c = coding;
+    e->w = work_of(coding->call, coding->stream, coding->err);
+    const floe_wavelet_gpu_encode *c = e->w.c;
     const uint32_t turns = floe_lattice_turns_of(chunk.rank, chunk.shape);
-    floe_wavelet_encoder_begin(to, cpu, params, chunk.rank, chunk.shape, turns);
+    FLOE_TRY(floe_cpu_init(&e->cpu, 1, FLOE_ISA_AUTO, coding->err));
+    floe_wavelet_encoder_begin(to, &e->cpu, &coding->known->params, chunk.rank, chunk.shape, turns);
     to->values = floe_lattice_view_of(&chunk, turns);
     to->records = c->records;
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
@@ -271,7 +278,7 @@ static floe_status kinds_find(const encoding *e, floe_wavelet_kinds_what what, i
     const floe_wavelet_kinds_job job = kinds_of(e);
     FLOE_CUDA(e->w.err, cudaMemsetAsync(job.out, first, sizeof *job.out, e->w.stream));
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, what, e->w.stream));
-    return floe_wavelet_gpu_fetch(&e->w, out, job.out, sizeof *out);
+    return floe_codec_fetch(out, job.out, sizeof *out, e->w.stream, e->w.err);
 }
 
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
@@ -279,7 +286,7 @@ static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t 
     const floe_wavelet_encoder *p = &e->p.e;
     const int64_t at = floe_lattice_view_number(&p->values, p->chunk.plan.shape, position) * (int64_t)p->size;
     *pattern = 0; /* little-endian wherever there is a GPU */
-    return floe_wavelet_gpu_fetch(&e->w, pattern, (const uint8_t *)p->values.data + at, p->size);
+    return floe_codec_fetch(pattern, (const uint8_t *)p->values.data + at, p->size, e->w.stream, e->w.err);
 }
 
 /* Literals become patterns of the palette, which has those that come first. */
@@ -451,7 +458,7 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     if (job->ngrids == 0 || e->raw)
         return FLOE_OK;
     FLOE_TRY(gather_counts(e));
-    FLOE_TRY(floe_wavelet_gpu_send(&e->w, job->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
+    FLOE_TRY(floe_codec_send(job->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid, e->w.stream, e->w.err));
     FLOE_CUDA(e->w.err, cudaMemsetAsync(job->tickets, 0, job->ngrids * sizeof *job->tickets, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_tables_cuda(job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_context_encode_cuda(job, e->w.stream));
@@ -471,8 +478,8 @@ static floe_status send_headers(const encoding *e, uint32_t *nbytes)
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
     FLOE_CHECK(e->w.err, !to.bad, FLOE_ERR_INTERNAL, "the header is too long");
     *nbytes = (uint32_t)(to.at - bytes);
-    FLOE_TRY(floe_wavelet_gpu_send(&e->w, e->w.c->pack.parts, e->parts, e->nparts * sizeof *e->parts));
-    return floe_wavelet_gpu_send(&e->w, e->w.c->pack.header, bytes, sizeof bytes);
+    FLOE_TRY(floe_codec_send(e->w.c->pack.parts, e->parts, e->nparts * sizeof *e->parts, e->w.stream, e->w.err));
+    return floe_codec_send(e->w.c->pack.header, bytes, sizeof bytes, e->w.stream, e->w.err);
 }
 
 static floe_status pack(encoding *e, const floe_context_job *context)
@@ -494,7 +501,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     if (e->raw)
         record->context.ngrids = 0;
     record->most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
-    record->least = e->least;
+    record->least = floe_wavelet_least(FLOE_LATTICE_RANK, p->chunk.plan.shape);
     record->raw_header = job.header + RAW_HEADER_AT;
     record->raw_header_nbytes = FLOE_WAVELET_HEADER_NBYTES;
     record->zeros = job.header + ZEROS_AT;
@@ -504,48 +511,35 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     record->nexceptions = e->p.found.nliterals;
     record->max_error = &e->p.findings->found.max_error;
     record->max_pw_error = &e->p.findings->found.max_pw_error;
-    record->out = floe_codec_written_place(e->call, e->index);
+    record->out = floe_codec_written_place(e->c->call, e->c->index);
     FLOE_CUDA(e->w.err, floe_wavelet_place_cuda(&job, e->w.stream));
     FLOE_CUDA(e->w.err, floe_codec_record_cuda(record, e->w.stream));
     return FLOE_OK;
 }
 
-static floe_status code_chunk(encoding *e, const floe_codec_coding *c)
-{
-    floe_context_job context;
-    bool good = true;
-    if (e->p.e.params->mode == FLOE_BOUND_LOSSLESS) {
-        FLOE_TRY(make_flat(e));
-    } else {
-        FLOE_TRY(code_values(e, &good));
-        e->raw = !good;
-        if (good && e->nliterals)
-            FLOE_TRY(sort_kinds(e));
-    }
-    if (!e->raw)
-        FLOE_TRY(make_parts(e));
-    FLOE_TRY(code_grids(e, &context));
-    FLOE_TRY(floe_codec_turn(c));
-    return pack(e, &context);
-}
-
-/* ---- a field ----------------------------------------------------------------------------------------------------------- */
-
-static work work_of(const floe_codec_encode *call, void *stream, floe_error *err)
-{
-    return (work){
-        .c = (const void *)call->own.bytes, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
-}
-
 /* Kinds of the first chunk are cleared before all. */
 static floe_status encode_chunk(const floe_codec_coding *c)
 {
-    encoding e = {.w = work_of(c->call, c->stream, c->err), .call = c->call, .p.cleared = c->index == 0};
-    floe_cpu cpu;
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, c->err));
-    FLOE_TRY(begin_chunk(&e, &c->known->params, &cpu, c->index));
-    return code_chunk(&e, c);
+    encoding e = {.p.cleared = c->index == 0};
+    floe_context_job context;
+    bool good = true;
+    FLOE_TRY(begin_chunk(&e, c));
+    if (e.p.e.params->mode == FLOE_BOUND_LOSSLESS) {
+        FLOE_TRY(make_flat(&e));
+    } else {
+        FLOE_TRY(code_values(&e, &good));
+        e.raw = !good;
+        if (good && e.nliterals)
+            FLOE_TRY(sort_kinds(&e));
+    }
+    if (!e.raw)
+        FLOE_TRY(make_parts(&e));
+    FLOE_TRY(code_grids(&e, &context));
+    FLOE_TRY(floe_codec_turn(c));
+    return pack(&e, &context);
 }
+
+/* ---- a field ----------------------------------------------------------------------------------------------------------- */
 
 floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
@@ -560,11 +554,9 @@ floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *s
 
 static floe_status add_squares(const floe_codec_coding *c)
 {
-    encoding e = {.w = work_of(c->call, c->stream, c->err), .call = c->call};
-    floe_cpu cpu;
+    encoding e = {.nparts = 0};
     bool good;
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, c->err));
-    FLOE_TRY(begin_chunk(&e, &c->known->params, &cpu, c->index));
+    FLOE_TRY(begin_chunk(&e, c));
     e.p.e.squares = true;
     FLOE_TRY(code_values(&e, &good));
     return floe_codec_squares_add(c, good ? e.p.found.squares : 0);

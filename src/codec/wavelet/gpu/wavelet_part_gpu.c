@@ -70,7 +70,7 @@ static floe_status find_values(part *p, floe_wavelet_values_what what)
 {
     FLOE_TRY(clear(p->w, &p->findings->found, sizeof p->found));
     FLOE_TRY(all_values(p, what));
-    return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
+    return floe_codec_fetch(&p->found, &p->findings->found, sizeof p->found, p->w->stream, p->w->err);
 }
 
 /* Looks for holes only where they are few to fetch, and may spare a second filling. */
@@ -84,7 +84,7 @@ static floe_status fill_do(void *user, const floe_wavelet_fill_job *of, bool *ho
     job.status = p->w->status;
     FLOE_CUDA(p->w->err, floe_wavelet_fill_cuda(&job, p->w->stream));
     if (job.what == FLOE_WAVELET_FILL_MARK && job.level.rough && count <= FEW) {
-        FLOE_TRY(floe_wavelet_gpu_fetch(p->w, found, job.level.holes, count));
+        FLOE_TRY(floe_codec_fetch(found, job.level.holes, count, p->w->stream, p->w->err));
         *holes = memchr(found, true, count);
     }
     return FLOE_OK;
@@ -95,7 +95,7 @@ floe_status floe_wavelet_gpu_look(void *of, const floe_look *look, uint64_t *bit
     const part *p = of;
     uint64_t *found = p->w->c->results->look;
     FLOE_CUDA(p->w->err, floe_look_cuda(look, p->w->status, found, p->w->stream));
-    return floe_wavelet_gpu_fetch(p->w, bits, found, floe_look_nplaces(look) * sizeof *bits);
+    return floe_codec_fetch(bits, found, floe_look_nplaces(look) * sizeof *bits, p->w->stream, p->w->err);
 }
 
 static floe_status fill(part *p)
@@ -221,7 +221,7 @@ static floe_status count_cuts(part *p, unsigned long long *counts)
     floe_wavelet_records_place(&p->e);
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(encode(p, p->array, 0, p->e.chunk.plan.nsteps));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, counts, p->findings->largest, nbytes));
+    FLOE_TRY(floe_codec_fetch(counts, p->findings->largest, nbytes, p->w->stream, p->w->err));
     return clear(p->w, p->findings, sizeof *p->findings);
 }
 
@@ -240,7 +240,7 @@ static floe_status find_largest(part *p, unsigned long long *largest, size_t nby
     }
     FLOE_TRY(codes_do(p, find, p->array, p->ncoded, plan->nsteps));
     floe_status s = floe_wavelet_gpu_clear_beside(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks);
-    s = s == FLOE_OK ? floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, nbytes) : s;
+    s = s == FLOE_OK ? floe_codec_fetch(largest, p->findings->largest, nbytes, p->w->stream, p->w->err) : s;
     FLOE_TRY(floe_cuda_join(p->w->cuda, p->w->stream, s, p->w->err));
     if (!p->ncoded || largest[0] == 0)
         return FLOE_OK;
@@ -249,7 +249,7 @@ static floe_status find_largest(part *p, unsigned long long *largest, size_t nby
     floe_wavelet_coding_lay(&plan->steps[0]);
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(codes_do(p, find, p->array, 0, 1));
-    return floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof *largest);
+    return floe_codec_fetch(largest, p->findings->largest, sizeof *largest, p->w->stream, p->w->err);
 }
 
 floe_status floe_wavelet_gpu_array_forward(part *p)
@@ -348,7 +348,7 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
     floe_wavelet_anchors_job range = anchors_of(p);
     range.to = NULL;
     FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_ROUND));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->findings, sizeof found));
+    FLOE_TRY(floe_codec_fetch(&found, p->findings, sizeof found, p->w->stream, p->w->err));
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         floe_wavelet_coding *c = &plan->steps[i];
         for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
@@ -473,7 +473,7 @@ static floe_status count_start(const work *w, const grids *g)
     for (uint32_t i = 0; i < g->n; i++)
         lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].spec.width * floe_context_nrecords(&g->grid[i].grid));
     FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
-    FLOE_TRY(floe_wavelet_gpu_send(w, job.grids, g->grid, g->n * sizeof *g->grid));
+    FLOE_TRY(floe_codec_send(job.grids, g->grid, g->n * sizeof *g->grid, w->stream, w->err));
     FLOE_TRY(clear(w, job.tokens_taken, c->cleared_nbytes));
     FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
     FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->results->tallies, w->stream));
@@ -498,7 +498,7 @@ floe_status floe_wavelet_gpu_count(const work *w, grids *g, uint32_t nparts, flo
     if (g->n) /* trials by codes alone, of a box without steps, have no grid */
         FLOE_TRY(count_start(w, g));
     if (g->n || nparts)
-        FLOE_TRY(floe_wavelet_gpu_fetch(w, found, w->c->results, nbytes));
+        FLOE_TRY(floe_codec_fetch(found, w->c->results, nbytes, w->stream, w->err));
     count_take(g, found);
     return FLOE_OK;
 }
