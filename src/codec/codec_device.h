@@ -158,6 +158,7 @@ typedef struct floe_codec_device {
     bool opens_early;
     floe_status (*decode_plan)(floe_codec_decode *d, floe_error *err);
     void (*decode_take)(floe_codec_decode *d, floe_arena *arena);
+    /* Both NULL: decode_start does all. */
     void (*decode_aim)(floe_codec_decode *d);
     floe_status (*decode_open)(const floe_codec_decode *d, void *stream, floe_error *err);
     floe_status (*decode_start)(const floe_codec_decode *d, void *stream, floe_error *err);

@@ -147,13 +147,15 @@ static void aim(decompression *d, floe_cuda *cuda, const void *src, uint64_t nby
     decode->records = early ? NULL : d->open.records;
     decode->nrecords = early ? NULL : d->open.nrecords;
     decode->layout = early ? NULL : d->open.header->shape;
-    d->codec->decode_aim(decode);
+    if (d->codec->decode_aim)
+        d->codec->decode_aim(decode);
 }
 
 /* Between fork and join: payloads, and header and index unless they have been checked, are checked beside decoding. */
 static floe_status put_both(floe_ctx *ctx, const decompression *d, floe_error *err)
 {
-    FLOE_TRY(d->codec->decode_open(&d->decode, ctx->cuda.stream, err));
+    if (d->codec->decode_open)
+        FLOE_TRY(d->codec->decode_open(&d->decode, ctx->cuda.stream, err));
     if (d->codec->opens_early)
         FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
     FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));

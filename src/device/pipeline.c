@@ -488,7 +488,8 @@ static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, 
     d->stream = s->dev_stream;
     d->status = s->dev_status;
     d->cuda = cuda;
-    p->codec->decode_aim(d);
+    if (p->codec->decode_aim)
+        p->codec->decode_aim(d);
 }
 
 /* The payload to the device, by way of pinned memory where it is not, or does not stay; and there against its checksum. */
@@ -560,7 +561,8 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, 
     decode_aim(p, s, out, from, &ctx->cuda);
     FLOE_TRY(target_find(ctx, s)); /* memory first: what fails leaves nothing under way */
     FLOE_TRY(payload_send(ctx, s, record, payload, stays));
-    FLOE_TRY(p->codec->decode_open(&s->decode, s->stream, &ctx->err));
+    if (p->codec->decode_open)
+        FLOE_TRY(p->codec->decode_open(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(p->codec->decode_start(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(values_fetch(ctx, s));
     p->nput++;

@@ -85,14 +85,6 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
 
 static void decode_take(floe_codec_decode *d, floe_arena *arena) { (void)d, (void)arena; }
 
-static void decode_aim(floe_codec_decode *d) { d->opened = NULL; }
-
-static floe_status decode_open(const floe_codec_decode *d, void *stream, floe_error *err)
-{
-    (void)d, (void)stream, (void)err;
-    return FLOE_OK;
-}
-
 static floe_status decode_start(const floe_codec_decode *d, void *stream, floe_error *err)
 {
     null_decode c = {.field = d->field,
@@ -118,8 +110,6 @@ const floe_codec_device floe_null_gpu = {
     .squared_error = squared_error,
     .decode_plan = decode_plan,
     .decode_take = decode_take,
-    .decode_aim = decode_aim,
-    .decode_open = decode_open,
     .decode_start = decode_start,
 };
 

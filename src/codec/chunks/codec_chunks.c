@@ -120,14 +120,6 @@ floe_field floe_codec_cut(const floe_codec_encode *e, uint64_t index)
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-void floe_codec_aim_nothing(floe_codec_decode *d) { d->opened = NULL; }
-
-floe_status floe_codec_open_nothing(const floe_codec_decode *d, void *stream, floe_error *err)
-{
-    (void)d, (void)stream, (void)err;
-    return FLOE_OK;
-}
-
 floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why)
 {
     const uint32_t status = why;

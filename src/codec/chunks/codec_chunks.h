@@ -92,8 +92,4 @@ floe_status floe_codec_turn_out(const floe_codec_chunk *c, const floe_lattice_ou
 floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_lattice_output *out,
                             const uint64_t shape[FLOE_LATTICE_RANK], const uint8_t *values, uint64_t pattern);
 
-/* All is done by decode_start. */
-void floe_codec_aim_nothing(floe_codec_decode *d);
-floe_status floe_codec_open_nothing(const floe_codec_decode *d, void *stream, floe_error *err);
-
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/log_math.h"
 #include "base/try.h"
 #include "stage/lattice/lattice.h"
 

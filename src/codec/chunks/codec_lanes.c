@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "backend/backend.h"

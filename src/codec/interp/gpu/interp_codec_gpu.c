@@ -200,8 +200,6 @@ const floe_codec_device floe_interp_gpu = {
     .estimate = floe_interp_gpu_estimate,
     .decode_plan = decode_plan,
     .decode_take = floe_interp_gpu_decode_take,
-    .decode_aim = floe_codec_aim_nothing,
-    .decode_open = floe_codec_open_nothing,
     .decode_start = floe_interp_gpu_decode_start,
 };
 

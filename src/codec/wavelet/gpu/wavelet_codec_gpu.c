@@ -17,8 +17,6 @@ const floe_codec_device floe_wavelet_gpu = {
     .squared_error = floe_wavelet_gpu_squared_error,
     .decode_plan = floe_wavelet_gpu_decode_plan,
     .decode_take = floe_wavelet_gpu_decode_take,
-    .decode_aim = floe_codec_aim_nothing,
-    .decode_open = floe_codec_open_nothing,
     .decode_start = floe_wavelet_gpu_decode_start,
 };
 

@@ -73,7 +73,6 @@ static floe_status decode_by_gpu(const part *t, floe_dev_field field)
     CU(cudaMemset(scratch, 0xFF, plan.used)); /* of NaN, which no value that is right depends on */
     floe_arena arena = floe_arena_of(scratch, plan.used);
     floe_wavelet_gpu.decode_take(&d, &arena);
-    floe_wavelet_gpu.decode_aim(&d);
     if (floe_wavelet_gpu.decode_start(&d, NULL, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     CU(cudaDeviceSynchronize());

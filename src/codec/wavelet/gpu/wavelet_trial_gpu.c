@@ -2,7 +2,6 @@
 /* The tuner's trials on a GPU: a round of several structures is done together, and the host waits once for all of them. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include <assert.h>
 #include <cuda_runtime_api.h>
 #include <string.h>
 
