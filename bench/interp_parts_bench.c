@@ -94,9 +94,11 @@ static const uint32_t *counts_of(const floe_context_spec *spec, const uint32_t *
     return sum;
 }
 
-WRAP(uint64_t, floe_context_entropy, const floe_context_spec *spec, const uint32_t *counts)
+WRAP(floe_context_tally, floe_context_tally_of, const floe_context_spec *spec, const uint32_t *counts)
 {
-    return refused ? REFUSED : __real_floe_context_entropy(spec, counts_of(spec, counts));
+    floe_context_tally t = __real_floe_context_tally_of(spec, counts);
+    t.entropy = refused ? REFUSED : __real_floe_context_tally_of(spec, counts_of(spec, counts)).entropy;
+    return t;
 }
 
 WRAP(uint64_t, floe_context_tables_build, const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,

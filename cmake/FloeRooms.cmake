@@ -85,7 +85,7 @@ function(floe_room_benches room)
       target_link_libraries(${name} PRIVATE floe_worklets)
     endif()
     if(name STREQUAL "interp_parts_bench") # which stands in for these
-      foreach(wrapped interp_encoder_begin interp_plan_of interp_plan_quantize context_entropy context_tables_build)
+      foreach(wrapped interp_encoder_begin interp_plan_of interp_plan_quantize context_tally_of context_tables_build)
         target_link_options(${name} PRIVATE -Wl,--wrap=floe_${wrapped})
       endforeach()
     endif()

@@ -69,7 +69,7 @@ static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_r
     const uint64_t nchunks = floe_context_nchunks(r->grid);
     floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(r->grid));
     floe_records_count(&e->entropy, r, floe_ceil_div(nchunks, FLOE_INTERP_MASK_SAMPLE), counts);
-    return floe_context_entropy(r->spec, counts);
+    return floe_context_tally_of(r->spec, counts).entropy;
 }
 
 /* Makes differences along the axes where that is worth it, and returns those. */

@@ -122,22 +122,6 @@ static void add_counts(encoder *e)
     }
 }
 
-static floe_context_tally tally_of(const floe_context_spec *spec, const uint32_t *counts)
-{
-    floe_context_tally t = {.entropy = floe_context_entropy(spec, counts), .raw = floe_context_raw_bits(counts)};
-    const uint32_t *values = counts + FLOE_CONTEXT_VALUES_AT;
-    for (uint32_t i = 0; i < floe_context_masks(spec) * FLOE_CONTEXT_MASK_SYMBOLS; i++)
-        t.used += counts[i] != 0;
-    for (uint32_t i = 0; i < floe_context_values(spec) * FLOE_CONTEXT_STRIDE; i++) {
-        const uint32_t s = i % FLOE_CONTEXT_STRIDE;
-        t.used += values[i] != 0;
-        t.large += s >= FLOE_CONTEXT_LARGE_SYMBOL ? values[i] : 0;
-        t.longest += s >= FLOE_CONTEXT_LONGEST_SYMBOL ? values[i] : 0;
-        t.ncodes += values[i];
-    }
-    return t;
-}
-
 void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, encoder *trial)
 {
     floe_interp_structure wide = *s;
@@ -183,7 +167,7 @@ void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, 
         for (uint64_t k = 0; k < ncounts; k++)
             counts[k] += trial->sharers[i].counts[k];
     for (uint64_t l = 0; l < nlevels; l++)
-        tallies[l] = tally_of(&p->steps[0].spec, counts + l * FLOE_CONTEXT_COUNTS);
+        tallies[l] = floe_context_tally_of(&p->steps[0].spec, counts + l * FLOE_CONTEXT_COUNTS);
 }
 
 /* ---- boxes of a field that AUTO looks at ------------------------------------------------------------------------------------- */

@@ -151,14 +151,11 @@ static void clear(const floe_records *r, const floe_context_box *p)
 uint64_t floe_wavelet_records_bits(const floe_records_coder *e, const floe_records *r, uint32_t *counts, bool *list)
 {
     floe_records_count(e, r, 1, counts);
-    const uint64_t count = list_codes(r, NULL);
-    listing l = {.nlow = floe_wavelet_list_low(ncodes(r), count)};
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-        used += counts[i] != 0;
-    const uint64_t coded = floe_wavelet_chunks_bits(floe_context_entropy(r->spec, counts),
-                                                    floe_context_raw_bits(counts), used, floe_records_busy(e, r));
-    *list = floe_wavelet_may_list(count, coded);
+    floe_context_tally t = floe_context_tally_of(r->spec, counts);
+    t.lanes = floe_records_busy(e, r);
+    listing l = {.nlow = floe_wavelet_list_low(ncodes(r), t.ncodes)};
+    const uint64_t coded = floe_wavelet_chunks_bits(&t);
+    *list = floe_wavelet_may_list(t.ncodes, coded);
     if (*list) {
         list_codes(r, &l);
         *list = floe_wavelet_is_list(l.nbits, coded);

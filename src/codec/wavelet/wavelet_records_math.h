@@ -3,9 +3,7 @@
 #ifndef FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 #define FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 
-#include <stdbool.h>
-
-#include "base/hd.h"
+#include "stage/context/context_math.h"
 
 /* Value number i of an array of reals of either type. */
 FLOE_HD double floe_wavelet_real_at(const void *reals, bool narrow, uint64_t i)
@@ -92,10 +90,10 @@ FLOE_HD uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)
     return count ? floe_top_bit(ncodes / count) : 0;
 }
 
-/* Bits of chunks, by their entropy (floe_context_entropy), raw bits, symbols that occur, and states. */
-FLOE_HD uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes)
+/* Bits of chunks, by their entropy, raw bits, symbols that occur, and states. */
+FLOE_HD uint64_t floe_wavelet_chunks_bits(const floe_context_tally *t)
 {
-    return (entropy >> 12) + nraw + used * FLOE_WAVELET_USED_BITS + nlanes * FLOE_WAVELET_STATE_BITS;
+    return (t->entropy >> 12) + t->raw + t->used * FLOE_WAVELET_USED_BITS + t->lanes * FLOE_WAVELET_STATE_BITS;
 }
 
 /* Whether a list of so many codes may take less than chunks; and whether it does. */

@@ -151,20 +151,8 @@ FLOE_HD uint64_t floe_ans_log2(uint64_t v)
     return floe_ans_log2_of(e << 16 | ((uint32_t)(v << (63 - e) >> 47) & 0xFFFF));
 }
 
-/* Bits, in 1/4096, that symbols of these counts take with a table of their own. */
-FLOE_HD uint64_t floe_ans_entropy(const uint32_t *count, uint32_t n)
-{
-    uint64_t total = 0, bits = 0;
-    for (uint32_t i = 0; i < n; i++)
-        total += count[i];
-    const uint64_t log_total = total ? floe_ans_log2(total) : 0;
-    for (uint32_t i = 0; i < n && total; i++)
-        bits += count[i] ? count[i] * (log_total - floe_ans_log2(count[i])) : 0;
-    return bits;
-}
-
-/* The same for an alphabet of n symbols, with the bits of the table. used: how many counts are not 0, at least one; total, logs: the sums of
- * count and of count * log2(count) over them. */
+/* Bits, in 1/4096, that symbols of an alphabet of n take with a table of their own, and that table. used: how many counts are not 0, at least
+ * one; total, logs: the sums of count and of count * log2(count) over them. */
 FLOE_HD uint64_t floe_ans_cost(uint32_t n, uint64_t used, uint64_t total, uint64_t logs)
 {
     return total * floe_ans_log2(total) - logs + ((n + 6 * used + 8) << 12);

@@ -166,24 +166,22 @@ uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec 
     return cost;
 }
 
-uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts)
+floe_context_tally floe_context_tally_of(const floe_context_spec *spec, const uint32_t *counts)
 {
-    uint64_t bits = 0;
+    floe_context_tally t = {.entropy = 0};
     for (uint32_t v = 0; v < 2; v++) {
         const kind k = floe_context_kind_of(spec, v);
-        for (uint32_t c = 0; c < k.ncontexts; c++)
-            bits += floe_ans_entropy(counts + k.counts_at + c * k.stride, k.nsymbols);
+        for (uint32_t c = 0; c < k.ncontexts; c++) {
+            const uint32_t *of = counts + k.counts_at + c * k.stride;
+            uint64_t total = 0;
+            for (uint32_t i = 0; i < k.nsymbols; i++) {
+                floe_context_tally_add(&t, v, i, of[i]);
+                total += of[i];
+            }
+            t.entropy += total ? total * floe_ans_log2(total) : 0;
+        }
     }
-    return bits;
-}
-
-uint64_t floe_context_raw_bits(const uint32_t *counts)
-{
-    uint64_t n = 0;
-    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = FLOE_CONTEXT_FIRST_RAW; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
-            n += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s] * floe_context_nraw(s);
-    return n;
+    return t;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */

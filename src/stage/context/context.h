@@ -26,10 +26,8 @@
  * bits are not among them. */
 uint64_t floe_context_tables_build(const floe_cpu *cpu, const floe_context_spec *spec, const uint32_t *counts,
                                    floe_context_tables *tables);
-/* To compare ways of making records: bits of the symbols, in 1/4096, if each context had a table of its own that took
- * none. */
-uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
-uint64_t floe_context_raw_bits(const uint32_t *counts);
+/* To compare ways of making records. lanes is 0. */
+floe_context_tally floe_context_tally_of(const floe_context_spec *spec, const uint32_t *counts);
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
 /* False where the bytes, which are untrusted, are no tables of this spec. */
 bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);

@@ -255,9 +255,9 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
 template <uint32_t WARPS>
 FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, uint64_t lanes, floe_context_tally *to)
 {
-    enum { ENTROPY, RAW, USED, LARGE, LONGEST, CODES, SUMS };
+    enum { SUMS = 6 };
     __shared__ unsigned long long sums[WARPS][SUMS];
-    unsigned long long v[SUMS] = {};
+    floe_context_tally t = {};
     for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_MASKS + nvalues; c += WARPS) {
         const bool mask = c < FLOE_CONTEXT_MASKS;
         const uint32_t n = mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
@@ -267,19 +267,15 @@ FLOE_DEV void context_tally(const uint32_t *counts, uint32_t nvalues, uint64_t l
         for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
             const uint32_t count = __ldcg(of + i);
             total += count;
-            v[ENTROPY] -= count ? count * floe_ans_log2(count) : 0;
-            v[RAW] += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
-            v[USED] += count != 0;
-            v[LARGE] += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
-            v[LONGEST] += !mask && i == FLOE_CONTEXT_LONGEST_SYMBOL ? count : 0;
-            v[CODES] += mask ? 0 : count;
+            floe_context_tally_add(&t, !mask, i, count);
         }
         total = __reduce_add_sync(FLOE_ALL_LANES, total);
-        v[ENTROPY] += floe_lane() == 0 && total ? total * floe_ans_log2(total) : 0;
+        t.entropy += floe_lane() == 0 && total ? total * floe_ans_log2(total) : 0;
     }
+    unsigned long long v[SUMS] = {t.entropy, t.raw, t.used, t.large, t.longest, t.ncodes};
     floe_block_sums(v, sums, WARPS);
     if (threadIdx.x == 0)
-        *to = {v[ENTROPY], v[RAW], v[USED], v[LARGE], v[LONGEST], v[CODES], lanes};
+        *to = {v[0], v[1], v[2], v[3], v[4], v[5], lanes};
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */

@@ -44,8 +44,9 @@ enum {
 
 /* What the counts of a grid show. */
 typedef struct floe_context_tally {
-    uint64_t entropy, raw;           /* floe_context_entropy; raw bits */
-    uint64_t used;                   /* symbols that occur, of all contexts */
+    uint64_t entropy; /* bits of the symbols, in 1/4096, if each context had a table of its own that took none */
+    uint64_t raw;     /* bits */
+    uint64_t used;    /* symbols that occur, of all contexts */
     uint64_t large, longest, ncodes; /* nonzero codes: from FLOE_CONTEXT_LARGE_SYMBOL on, of the longest symbol, all */
     uint64_t lanes;                  /* of the chunks that have such codes */
 } floe_context_tally;
@@ -156,6 +157,18 @@ FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip,
 {
     const uint32_t nraw = floe_context_nraw(symbol), large = nraw ? 1u << (nraw - 1) | raw >> 1 : 0;
     return nraw ? floe_context_signed(large < most ? large : most, raw & 1) : floe_context_value_small(symbol, flip);
+}
+
+/* Adds `count` symbols of a kind to a tally. What is left of their entropy is total * log2(total) of each context. */
+FLOE_HD void floe_context_tally_add(floe_context_tally *t, bool is_value, uint32_t symbol, uint32_t count)
+{
+    const uint32_t ncodes = is_value ? count : 0;
+    t->entropy -= count ? count * floe_ans_log2(count) : 0;
+    t->used += count != 0;
+    t->raw += (uint64_t)ncodes * floe_context_nraw(symbol);
+    t->large += symbol >= FLOE_CONTEXT_LARGE_SYMBOL ? ncodes : 0;
+    t->longest += symbol == FLOE_CONTEXT_LONGEST_SYMBOL ? ncodes : 0;
+    t->ncodes += ncodes;
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------ */

@@ -102,7 +102,7 @@ static uint64_t trial_encode(trial *t, const floe_context_ops *ops)
         floe_ans_encoder_end(&scratch.encoder, chunk.lanes, t->stream + n);
         n += t->sizes[i];
     }
-    const double said = (double)(cost >> 12) / 8 + (double)floe_context_raw_bits(counts) / 8,
+    const double said = (double)(cost >> 12) / 8 + (double)floe_context_tally_of(&t->spec, counts).raw / 8,
                  states = 132.0 * (double)floe_context_nchunks(&t->grid);
     assert_true((double)(n + t->tables_nbytes) < 1.03 * said + states + 200);
     return n;

@@ -211,7 +211,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
     FLOE_CUDA(e->err, floe_context_count_cuda(&count, e->stream));
     FLOE_TRY(floe_codec_fetch(counts, dev_counts, sizeof counts, e->stream, e->err));
     FLOE_CUDA(e->err, cudaMemsetAsync(dev_counts, 0, sizeof counts, e->stream));
-    *cost = floe_context_entropy(&floe_interp_mask_spec, counts);
+    *cost = floe_context_tally_of(&floe_interp_mask_spec, counts).entropy;
     return FLOE_OK;
 }
 

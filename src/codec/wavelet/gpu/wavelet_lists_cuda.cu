@@ -20,8 +20,7 @@ typedef floe_wavelet_lists_job job;
 FLOE_DEV bool may_list(const job &j, uint32_t grid)
 {
     const floe_context_tally &t = j.tallies[grid];
-    return *j.status == FLOE_OK && t.ncodes > 0 &&
-           floe_wavelet_may_list(t.ncodes, floe_wavelet_chunks_bits(t.entropy, t.raw, t.used, t.lanes));
+    return *j.status == FLOE_OK && t.ncodes > 0 && floe_wavelet_may_list(t.ncodes, floe_wavelet_chunks_bits(&t));
 }
 
 /* A code that is not 0: its number, and itself. */

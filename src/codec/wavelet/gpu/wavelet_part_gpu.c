@@ -486,7 +486,7 @@ static void count_take(grids *g, const floe_wavelet_gpu_results *found)
     for (uint32_t i = 0; i < g->n; i++) {
         const floe_context_tally *t = &found->tallies[i];
         g->count[i] = t->ncodes;
-        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, t->lanes);
+        g->bits[i] = floe_wavelet_chunks_bits(t);
         g->list[i] = floe_wavelet_may_list(t->ncodes, g->bits[i]) && floe_wavelet_is_list(found->nbits[i], g->bits[i]);
         g->bits[i] = g->list[i] ? found->nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
     }
