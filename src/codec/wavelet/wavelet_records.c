@@ -150,9 +150,9 @@ static void clear(const floe_records *r, const floe_context_box *p)
 
 uint64_t floe_wavelet_records_bits(const floe_records_coder *e, const floe_records *r, uint32_t *counts, bool *list)
 {
-    floe_records_count(e, r, 1, counts);
+    const uint64_t lanes = floe_records_count(e, r, 1, counts);
     floe_context_tally t = floe_context_tally_of(r->spec, counts);
-    t.lanes = floe_records_busy(e, r);
+    t.lanes = lanes;
     listing l = {.nlow = floe_wavelet_list_low(ncodes(r), t.ncodes)};
     const uint64_t coded = floe_wavelet_chunks_bits(&t);
     *list = floe_wavelet_may_list(t.ncodes, coded);

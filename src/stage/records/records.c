@@ -69,20 +69,22 @@ typedef struct counting {
     const floe_records_coder *e;
     const floe_records *r;
     uint64_t every;
-    uint32_t *counts; /* of each worker */
+    uint32_t *counts;                      /* of each worker */
+    uint64_t nlanes[FLOE_CPU_MAX_THREADS]; /* of the chunks that each worker has counted */
 } counting;
 
 static void count_task(void *arg, uint64_t i, uint32_t worker)
 {
-    const counting *c = arg;
+    counting *c = arg;
     const floe_context_chunk chunk = floe_context_chunk_of(c->r->grid, i * c->every);
     if (c->e->sparse && is_zero(c->r, &chunk))
         return;
+    c->nlanes[worker] += chunk.lanes;
     c->e->ops->count(c->r->spec, &chunk, c->r->data, c->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
                      floe_records_worker(c->e, worker));
 }
 
-void floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
+uint64_t floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
 {
     const uint64_t n = floe_ceil_div(floe_context_nchunks(r->grid), every);
     const uint32_t workers = (uint32_t)floe_min64(n, e->cpu->threads);
@@ -90,38 +92,19 @@ void floe_records_count_more(const floe_records_coder *e, const floe_records *r,
     if (workers > 1)
         memset(e->counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS * workers);
     floe_cpu_parallel(e->cpu, n, count_task, &c);
-    for (uint32_t w = 0; w < workers && workers > 1; w++)
-        for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+    uint64_t nlanes = 0;
+    for (uint32_t w = 0; w < workers; w++) {
+        nlanes += c.nlanes[w];
+        for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS && workers > 1; i++)
             counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
+    }
+    return nlanes;
 }
 
-void floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
+uint64_t floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts)
 {
     memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
-    floe_records_count_more(e, r, every, counts);
-}
-
-typedef struct busy {
-    const floe_records *r;
-    uint64_t nlanes[FLOE_CPU_MAX_THREADS];
-} busy;
-
-static void busy_task(void *arg, uint64_t i, uint32_t worker)
-{
-    busy *b = arg;
-    const floe_context_chunk chunk = floe_context_chunk_of(b->r->grid, i);
-    if (!is_zero(b->r, &chunk))
-        b->nlanes[worker] += chunk.lanes;
-}
-
-uint64_t floe_records_busy(const floe_records_coder *e, const floe_records *r)
-{
-    busy b = {.r = r};
-    uint64_t n = 0;
-    floe_cpu_parallel(e->cpu, floe_context_nchunks(r->grid), busy_task, &b);
-    for (uint32_t w = 0; w < e->cpu->threads; w++)
-        n += b.nlanes[w];
-    return n;
+    return floe_records_count_more(e, r, every, counts);
 }
 
 typedef struct encoding {

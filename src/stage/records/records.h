@@ -38,14 +38,12 @@ typedef struct floe_records {
     void *data;
 } floe_records;
 
-/* Counts the symbols of every `every`-th chunk of a grid. Counts are set, not added to. */
-void floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
+/* Counts the symbols of every `every`-th chunk of a grid. Counts are set, not added to. Returns the lanes of the chunks that were counted,
+ * which are not those of zeros alone if e->sparse. Each such lane takes a state. */
+uint64_t floe_records_count(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
 
 /* The same, but adds to counts. */
-void floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
-
-/* The lanes of all chunks that hold anything but zeros. Each such lane takes a state. */
-uint64_t floe_records_busy(const floe_records_coder *e, const floe_records *r);
+uint64_t floe_records_count_more(const floe_records_coder *e, const floe_records *r, uint64_t every, uint32_t *counts);
 
 /* Where encoding writes sizes of chunks, 2 or 4 bytes each, and checks (NULL: none), 2 bytes for 2^checked chunks. A size that does not
  * fit sets too_long. The chunks themselves go to `to`. */
