@@ -10,11 +10,8 @@
 
 #define FLOE_ISA_NAME(name) FLOE_PASTE(name, FLOE_ISA_SUFFIX)
 
-/* The part of a spec for which loops are compiled on their own. */
-typedef struct variant {
-    uint32_t width;
-    bool planes;
-} variant;
+/* Loops are compiled for each width of a code, with and without contexts of planes: those of a spec are then constants. */
+typedef floe_context_spec spec;
 
 /* How many codes of each record of a row are not 0. That of lane i is n[i + 1]; both ends are there twice. */
 typedef struct counts_row {
@@ -23,10 +20,9 @@ typedef struct counts_row {
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-FLOE_INLINE uint32_t record_nbytes(variant v) { return v.width ? 8 * v.width : 1; }
 FLOE_INLINE uint32_t size_of(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
 
-FLOE_INLINE int32_t code_at(variant v, const uint8_t *record, uint32_t class)
+FLOE_INLINE int32_t code_at(spec v, const uint8_t *record, uint32_t class)
 {
     int16_t wide;
     if (v.width == 1)
@@ -35,7 +31,7 @@ FLOE_INLINE int32_t code_at(variant v, const uint8_t *record, uint32_t class)
     return wide;
 }
 
-FLOE_INLINE void code_put(variant v, uint8_t *record, uint32_t class, int32_t code)
+FLOE_INLINE void code_put(spec v, uint8_t *record, uint32_t class, int32_t code)
 {
     const int16_t wide = (int16_t)code;
     if (v.width == 1)
@@ -49,10 +45,10 @@ FLOE_INLINE void code_put(variant v, uint8_t *record, uint32_t class, int32_t co
 /* A walk over a chunk from its highest row down, window by window. Row r of a window is number t1 - 1 - r of the chunk; the
  * row above the window is number t1. */
 typedef struct walk {
-    variant v;
+    spec v;
     const floe_context_chunk *chunk;
     void *records;
-    uint32_t nrows, window; /* rows of the chunk; of a window, at most */
+    uint32_t nrows; /* of the chunk */
     /* The first record of the row above the window, NULL if there is none, then of each of its rows. */
     uint8_t *at[1 + FLOE_CONTEXT_WINDOW];
     counts_row rows[1 + FLOE_CONTEXT_WINDOW]; /* their counts */
@@ -60,27 +56,24 @@ typedef struct walk {
     /* With contexts of planes: the first record of each row's twin in the plane before, NULL if it is not decoded yet; and
      * the counts of the rows so far. */
     const uint8_t *plane[FLOE_CONTEXT_WINDOW];
-    counts_row *counts; /* FLOE_CONTEXT_ROWS of them */
+    counts_row *counts;            /* FLOE_CONTEXT_ROWS of them */
+    uint8_t mask_context[112 + 1]; /* floe_context_mask of each activity */
 } walk;
 
 /* The mask context of each lane of row t. above: counts of the row above. */
 FLOE_INLINE void mask_contexts(const walk *w, uint32_t t, const counts_row *above, uint8_t *context)
 {
-    /* floe_context_mask of what there is without planes */
-    static const uint8_t of[] = {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9};
-    const uint32_t lanes = w->chunk->lanes, rows = w->chunk->rows;
-    if (!w->v.planes || t + rows >= w->nrows) {
-        for (uint32_t i = 0; i < lanes; i++) {
-            const uint32_t activity = 2u * above->n[i + 1] + above->n[i] + above->n[i + 2];
-            context[i] = w->v.planes ? (uint8_t)floe_context_mask(4 * activity) : of[activity];
-        }
-        return;
-    }
-    const counts_row *twin = &w->counts[t + rows], *up = twin + (t % rows + 1 < rows), *down = twin - (t % rows > 0);
-    for (uint32_t i = 0; i < lanes; i++) {
-        const uint32_t row = 2u * above->n[i + 1] + above->n[i] + above->n[i + 2];
-        const uint32_t plane = 4u * twin->n[i + 1] + twin->n[i] + twin->n[i + 2] + up->n[i + 1] + down->n[i + 1];
-        context[i] = (uint8_t)floe_context_mask(2 * row + plane);
+    const uint32_t rows = w->chunk->rows;
+    const bool planes = w->v.planes && t + rows < w->nrows;
+    const counts_row *twin = planes ? &w->counts[t + rows] : above;
+    const counts_row *up = twin + (planes && t % rows + 1 < rows), *down = twin - (planes && t % rows > 0);
+    for (uint32_t i = 0; i < w->chunk->lanes; i++) {
+        uint32_t activity = 2u * above->n[i + 1] + above->n[i] + above->n[i + 2];
+        if (planes)
+            activity = 2 * activity + 4u * twin->n[i + 1] + twin->n[i] + twin->n[i + 2] + up->n[i + 1] + down->n[i + 1];
+        else if (w->v.planes)
+            activity *= 4;
+        context[i] = w->mask_context[activity];
     }
 }
 
@@ -91,14 +84,14 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
     const counts_row *here = &w->rows[1 + r], *after = r + 1 < nrows ? here + 1 : here - 1;
     uint32_t nonzero = floe_context_nonzero(here->n[lane + 1], here[-1].n[lane + 1], after->n[lane + 1],
                                             (uint32_t)here->n[lane] + here->n[lane + 2]);
-    const int32_t above = w->at[0] ? code_at(w->v, w->at[0] + lane * record_nbytes(w->v), class) : 0;
+    const int32_t above = w->at[0] ? code_at(w->v, w->at[0] + lane * floe_context_record_nbytes(&w->v), class) : 0;
     uint32_t before = size_of(above);
     *flip = 0;
     if (!w->v.planes)
         return floe_context_level(floe_context_class(nonzero), before);
     int32_t plane = 0;
     if (w->plane[r]) {
-        plane = code_at(w->v, w->plane[r] + lane * record_nbytes(w->v), class);
+        plane = code_at(w->v, w->plane[r] + lane * floe_context_record_nbytes(&w->v), class);
         before += size_of(plane);
         nonzero = floe_context_nonzero_plane(nonzero, w->counts[t1 - 1 - r + w->chunk->rows].n[lane + 1]);
     } else {
@@ -109,17 +102,18 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
     return floe_context_level(floe_context_class(nonzero), (before + 1) / 2) + FLOE_CONTEXT_LEVELS * size_of(sign);
 }
 
-FLOE_INLINE walk walk_of(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                         counts_row *counts)
+FLOE_INLINE walk walk_of(spec v, const floe_context_chunk *chunk, const void *records, counts_row *counts)
 {
-    walk w = {.v = v, .chunk = chunk, .records = (void *)records, .window = spec->window, .counts = counts};
-    w.nrows = chunk->planes * chunk->rows;
+    const uint32_t nrows = chunk->planes * chunk->rows;
+    walk w = {.v = v, .chunk = chunk, .records = (void *)records, .nrows = nrows, .counts = counts};
+    for (uint32_t i = 0; i <= (v.planes ? 112 : 28); i++)
+        w.mask_context[i] = (uint8_t)floe_context_mask(i);
     return w;
 }
 
 FLOE_INLINE uint8_t *row_at(const walk *w, uint32_t t)
 {
-    return (uint8_t *)w->records + floe_context_row(w->chunk, t) * record_nbytes(w->v);
+    return (uint8_t *)w->records + floe_context_row(w->chunk, t) * floe_context_record_nbytes(&w->v);
 }
 
 /* The window of nrows rows below row t1. */
@@ -160,7 +154,7 @@ enum {
 };
 
 /* n codes of a row, which is NULL if there is none: then zeros. */
-FLOE_INLINE void load_codes(variant v, const uint8_t *row, uint32_t n, int16_t *restrict to)
+FLOE_INLINE void load_codes(spec v, const uint8_t *row, uint32_t n, int16_t *restrict to)
 {
     if (!row)
         memset(to, 0, n * sizeof *to);
@@ -172,7 +166,7 @@ FLOE_INLINE void load_codes(variant v, const uint8_t *row, uint32_t n, int16_t *
 }
 
 /* Masks of a row of records. No branch depends on codes, which are often 0 in some records and not in the next. */
-FLOE_INLINE void masks_of(variant v, const uint8_t *row, uint32_t lanes, uint8_t *mask)
+FLOE_INLINE void masks_of(spec v, const uint8_t *row, uint32_t lanes, uint8_t *mask)
 {
     int16_t code[ROW_CODES];
     uint8_t some[ROW_CODES];
@@ -358,14 +352,14 @@ FLOE_INLINE void count_values(const walk *w, uint32_t t1, uint32_t nrows, uint32
 }
 
 /* Tokens of a chunk: of each window the masks, row by row, then the values, unless these are counted. Returns how many there are. */
-FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk,
-                                 const void *records, floe_context_scratch *s, uint32_t *counts_of_values)
+FLOE_INLINE uint32_t tokenise_as(spec v, const floe_context_chunk *chunk, const void *records, floe_context_scratch *s,
+                                 uint32_t *counts_of_values)
 {
     counts_row counts[FLOE_CONTEXT_ROWS];
-    walk w = walk_of(v, spec, chunk, records, counts);
+    walk w = walk_of(v, chunk, records, counts);
     uint32_t *to = s->tokens, nwindows = 0;
     for (uint32_t t1 = w.nrows, nrows; t1 > 0; t1 -= nrows) {
-        nrows = t1 < w.window ? t1 : w.window;
+        nrows = t1 < v.window ? t1 : v.window;
         begin_window(&w, t1, nrows);
         for (uint32_t r = 0; r < nrows; r++)
             to = mask_tokens(&w, t1 - 1 - r, r, to);
@@ -380,23 +374,23 @@ FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const
     return (uint32_t)(to - s->tokens);
 }
 
-static uint32_t tokenise(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                         floe_context_scratch *s, uint32_t *counts)
+static uint32_t tokenise(const spec *v, const floe_context_chunk *chunk, const void *records, floe_context_scratch *s,
+                         uint32_t *counts)
 {
-    switch (spec->width + 3 * spec->planes) {
-    case 0: return tokenise_as((variant){0, false}, spec, chunk, records, s, counts);
-    case 1: return tokenise_as((variant){1, false}, spec, chunk, records, s, counts);
-    case 2: return tokenise_as((variant){2, false}, spec, chunk, records, s, counts);
-    case 3: return tokenise_as((variant){0, true}, spec, chunk, records, s, counts);
-    case 4: return tokenise_as((variant){1, true}, spec, chunk, records, s, counts);
-    default: return tokenise_as((variant){2, true}, spec, chunk, records, s, counts);
+    switch (v->width + 3 * v->planes) {
+    case 0: return tokenise_as((spec){0, v->window, false}, chunk, records, s, counts);
+    case 1: return tokenise_as((spec){1, v->window, false}, chunk, records, s, counts);
+    case 2: return tokenise_as((spec){2, v->window, false}, chunk, records, s, counts);
+    case 3: return tokenise_as((spec){0, v->window, true}, chunk, records, s, counts);
+    case 4: return tokenise_as((spec){1, v->window, true}, chunk, records, s, counts);
+    default: return tokenise_as((spec){2, v->window, true}, chunk, records, s, counts);
     }
 }
 
-static void count(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records, uint32_t *counts,
+static void count(const spec *v, const floe_context_chunk *chunk, const void *records, uint32_t *counts,
                   floe_context_scratch *s)
 {
-    const uint32_t n = tokenise(spec, chunk, records, s, counts);
+    const uint32_t n = tokenise(v, chunk, records, s, counts);
     for (uint32_t i = 0; i < n; i++)
         counts[s->tokens[i]]++;
 }
@@ -419,6 +413,15 @@ static void lift(floe_ans_encoder *e, const uint32_t *step, uint32_t n, const fl
     floe_ans_encoder_lift(e, full);
 }
 
+/* A symbol of each lane of a step. */
+FLOE_INLINE void put_step(floe_ans_encoder *e, const uint32_t *step, uint32_t n, const floe_ans_symbol *symbols,
+                          uint32_t bits)
+{
+    lift(e, step, n, symbols, bits, false);
+    for (uint32_t i = n; i-- > 0;)
+        floe_ans_encoder_put(e, i, symbols[step[i] & 0xFFFF], bits);
+}
+
 /* Values are dealt to the lanes. A step is read as a symbol of each lane, then raw bits: written the other way round. */
 static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, uint32_t lanes,
                        const floe_ans_symbol *symbols)
@@ -432,40 +435,33 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
             if (nraw)
                 floe_ans_encoder_put_raw(e, i, step[i] >> RAW_AT, nraw);
         }
-        lift(e, step, here, symbols, FLOE_CONTEXT_VALUE_BITS, false);
-        for (uint32_t i = here; i-- > 0;)
-            floe_ans_encoder_put(e, i, symbols[step[i] & 0xFFFF], FLOE_CONTEXT_VALUE_BITS);
+        put_step(e, step, here, symbols, FLOE_CONTEXT_VALUE_BITS);
     }
 }
 
 /* Writes all tokens of a chunk; `token` is behind the last one. */
-static void put_tokens(const floe_context_spec *spec, uint32_t nrows, uint32_t lanes, const uint32_t *token,
+static void put_tokens(const spec *v, uint32_t nrows, uint32_t lanes, const uint32_t *token,
                        const floe_ans_symbol *symbols, floe_context_scratch *s)
 {
-    floe_ans_encoder *e = &s->encoder;
-    for (uint32_t w = (nrows + spec->window - 1) / spec->window; w-- > 0;) {
-        const uint32_t done = w * spec->window, here = nrows - done < spec->window ? nrows - done : spec->window;
-        put_values(e, token -= s->nvalues[w], s->nvalues[w], lanes, symbols);
-        for (uint32_t r = 0; r < here; r++) {
-            token -= lanes;
-            lift(e, token, lanes, symbols, FLOE_CONTEXT_MASK_BITS, false);
-            for (uint32_t i = lanes; i-- > 0;)
-                floe_ans_encoder_put(e, i, symbols[token[i]], FLOE_CONTEXT_MASK_BITS);
-        }
+    for (uint32_t w = (nrows + v->window - 1) / v->window; w-- > 0;) {
+        const uint32_t done = w * v->window, here = nrows - done < v->window ? nrows - done : v->window;
+        put_values(&s->encoder, token -= s->nvalues[w], s->nvalues[w], lanes, symbols);
+        for (uint32_t r = 0; r < here; r++)
+            put_step(&s->encoder, token -= lanes, lanes, symbols, FLOE_CONTEXT_MASK_BITS);
     }
 }
 
-static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
+static uint32_t encode(const spec *v, const floe_context_chunk *chunk, const void *records,
                        const floe_ans_symbol *symbols, floe_context_scratch *s)
 {
-    const uint32_t *end = s->tokens + tokenise(spec, chunk, records, s, NULL);
+    const uint32_t *end = s->tokens + tokenise(v, chunk, records, s, NULL);
     const uint32_t nrows = chunk->planes * chunk->rows;
     uint16_t *words = s->words + sizeof s->words / sizeof *s->words;
     floe_ans_encoder_begin(&s->encoder, FLOE_ANS_BEGIN, words);
-    put_tokens(spec, nrows, chunk->lanes, end, symbols, s);
+    put_tokens(v, nrows, chunk->lanes, end, symbols, s);
     if (s->encoder.failed) {
         floe_ans_encoder_begin(&s->encoder, FLOE_ANS_LEAST, words);
-        put_tokens(spec, nrows, chunk->lanes, end, symbols, s);
+        put_tokens(v, nrows, chunk->lanes, end, symbols, s);
     }
     return floe_ans_encoder_nbytes(&s->encoder, chunk->lanes);
 }
@@ -522,8 +518,8 @@ FLOE_INLINE void get_values(const walk *w, floe_ans_decoder *d, const floe_conte
             const uint32_t bit = (uint32_t)__builtin_ctzll(left), r = bit / 8, class = bit % 8;
             uint32_t flip;
             const uint32_t context = value_context(w, t1, nrows, r, class, lane, &flip);
-            step[n++] =
-                (due){w->at[1 + r] + lane * record_nbytes(w->v), (uint8_t) class, (uint8_t)flip, (uint8_t)context, 0};
+            step[n++] = (due){w->at[1 + r] + lane * floe_context_record_nbytes(&w->v), (uint8_t) class, (uint8_t)flip,
+                              (uint8_t)context, 0};
             if (n == w->chunk->lanes) {
                 get_step(w, d, tables, step, n);
                 n = 0;
@@ -532,13 +528,13 @@ FLOE_INLINE void get_values(const walk *w, floe_ans_decoder *d, const floe_conte
     get_step(w, d, tables, step, n);
 }
 
-FLOE_INLINE void decode_as(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk,
-                           const floe_context_decoder *tables, floe_ans_decoder *d, void *records)
+FLOE_INLINE void decode_as(spec v, const floe_context_chunk *chunk, const floe_context_decoder *tables,
+                           floe_ans_decoder *d, void *records)
 {
     counts_row counts[FLOE_CONTEXT_ROWS];
-    walk w = walk_of(v, spec, chunk, records, counts);
+    walk w = walk_of(v, chunk, records, counts);
     for (uint32_t t1 = w.nrows, nrows; t1 > 0; t1 -= nrows) {
-        nrows = t1 < w.window ? t1 : w.window;
+        nrows = t1 < v.window ? t1 : v.window;
         begin_window(&w, t1, nrows);
         for (uint32_t r = 0; r < nrows; r++)
             get_masks(&w, d, tables, t1 - 1 - r, r);
@@ -548,19 +544,19 @@ FLOE_INLINE void decode_as(variant v, const floe_context_spec *spec, const floe_
     }
 }
 
-static bool decode(const floe_context_spec *spec, const floe_context_chunk *chunk, const floe_context_decoder *tables,
+static bool decode(const spec *v, const floe_context_chunk *chunk, const floe_context_decoder *tables,
                    const uint8_t *src, uint64_t nbytes, void *records)
 {
     floe_ans_decoder d;
     if (!floe_ans_decoder_begin(&d, tables->begin, chunk->lanes, src, nbytes))
         return false;
-    switch (spec->width + 3 * spec->planes) {
-    case 0: decode_as((variant){0, false}, spec, chunk, tables, &d, records); break;
-    case 1: decode_as((variant){1, false}, spec, chunk, tables, &d, records); break;
-    case 2: decode_as((variant){2, false}, spec, chunk, tables, &d, records); break;
-    case 3: decode_as((variant){0, true}, spec, chunk, tables, &d, records); break;
-    case 4: decode_as((variant){1, true}, spec, chunk, tables, &d, records); break;
-    default: decode_as((variant){2, true}, spec, chunk, tables, &d, records); break;
+    switch (v->width + 3 * v->planes) {
+    case 0: decode_as((spec){0, v->window, false}, chunk, tables, &d, records); break;
+    case 1: decode_as((spec){1, v->window, false}, chunk, tables, &d, records); break;
+    case 2: decode_as((spec){2, v->window, false}, chunk, tables, &d, records); break;
+    case 3: decode_as((spec){0, v->window, true}, chunk, tables, &d, records); break;
+    case 4: decode_as((spec){1, v->window, true}, chunk, tables, &d, records); break;
+    default: decode_as((spec){2, v->window, true}, chunk, tables, &d, records); break;
     }
     return floe_ans_decoder_ended(&d, chunk->lanes);
 }
