@@ -55,9 +55,8 @@ template <class WALK> FLOE_DEV value_symbol symbol_of(const WALK &walk, const wi
 {
     const listed v = walk.value_of(w, entry);
     const int32_t code = walk.codes()[v.code];
-    const bool negative = code < 0;
-    const uint32_t size = (uint32_t)(negative ? -code : code);
-    return {v.context, floe_context_symbol(size, negative ^ v.flip), size, negative};
+    const uint32_t size = floe_context_magnitude(code);
+    return {v.context, floe_context_symbol(size, (code < 0) ^ v.flip), size, code < 0};
 }
 
 /* Where a warp puts items. The order of slabs in memory varies, but nothing of it reaches the stream. */

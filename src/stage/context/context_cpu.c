@@ -20,8 +20,6 @@ typedef struct counts_row {
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-FLOE_INLINE uint32_t size_of(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
-
 FLOE_INLINE int32_t code_at(spec v, const uint8_t *record, uint32_t class)
 {
     int16_t wide;
@@ -79,27 +77,21 @@ FLOE_INLINE void mask_contexts(const walk *w, uint32_t t, const counts_row *abov
 
 /* The context of a value in row r of the window, and whether its sign is flipped. */
 FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, uint32_t class,
-                                   uint32_t lane, uint32_t *flip)
+                                   uint32_t lane, bool *flip)
 {
     const counts_row *here = &w->rows[1 + r], *after = r + 1 < nrows ? here + 1 : here - 1;
     uint32_t nonzero = floe_context_nonzero(here->n[lane + 1], here[-1].n[lane + 1], after->n[lane + 1],
                                             (uint32_t)here->n[lane] + here->n[lane + 2]);
     const int32_t above = w->at[0] ? code_at(w->v, w->at[0] + lane * floe_context_record_nbytes(&w->v), class) : 0;
-    uint32_t before = size_of(above);
-    *flip = 0;
+    *flip = false;
     if (!w->v.planes)
-        return floe_context_level(floe_context_class(nonzero), before);
+        return floe_context_level(floe_context_class(nonzero), floe_context_magnitude(above));
     int32_t plane = 0;
     if (w->plane[r]) {
         plane = code_at(w->v, w->plane[r] + lane * floe_context_record_nbytes(&w->v), class);
-        before += size_of(plane);
         nonzero = floe_context_nonzero_plane(nonzero, w->counts[t1 - 1 - r + w->chunk->rows].n[lane + 1]);
-    } else {
-        before *= 2;
     }
-    const int32_t sign = (above > 0) - (above < 0) + (plane > 0) - (plane < 0);
-    *flip = sign < 0;
-    return floe_context_level(floe_context_class(nonzero), (before + 1) / 2) + FLOE_CONTEXT_LEVELS * size_of(sign);
+    return floe_context_value_planes(floe_context_class(nonzero), above, plane, w->plane[r], flip);
 }
 
 FLOE_INLINE walk walk_of(spec v, const floe_context_chunk *chunk, const void *records, counts_row *counts)
@@ -516,7 +508,7 @@ FLOE_INLINE void get_values(const walk *w, floe_ans_decoder *d, const floe_conte
     for (uint32_t lane = 0; lane < w->chunk->lanes; lane++)
         for (uint64_t left = w->masks[lane]; left; left &= left - 1) {
             const uint32_t bit = (uint32_t)__builtin_ctzll(left), r = bit / 8, class = bit % 8;
-            uint32_t flip;
+            bool flip;
             const uint32_t context = value_context(w, t1, nrows, r, class, lane, &flip);
             step[n++] = (due){w->at[1 + r] + lane * floe_context_record_nbytes(&w->v), (uint8_t) class, (uint8_t)flip,
                               (uint8_t)context, 0};

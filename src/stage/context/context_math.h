@@ -122,6 +122,18 @@ FLOE_HD uint32_t floe_context_level(uint32_t size, uint32_t before)
     return 7 * size + (before < 4 ? before : (before < 8 ? before / 2 : 4) + 2);
 }
 
+FLOE_HD uint32_t floe_context_magnitude(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
+
+/* The context of a value with contexts of planes, of such a class. above, plane: the codes at the same place in the row above the window and
+ * in the plane before; where that is not there, plane is 0. *flip: the sign is coded as its difference from the likely one. */
+FLOE_HD uint32_t floe_context_value_planes(uint32_t size, int32_t above, int32_t plane, bool there, bool *flip)
+{
+    const uint32_t sum = floe_context_magnitude(above) + floe_context_magnitude(there ? plane : above);
+    const int32_t sign = (above > 0) - (above < 0) + (plane > 0) - (plane < 0);
+    *flip = sign < 0;
+    return floe_context_level(size, (sum + 1) / 2) + FLOE_CONTEXT_LEVELS * floe_context_magnitude(sign);
+}
+
 /* What floe_context_class takes: from the nonzero codes of this record, of those before and after it, and of both beside it; then also of
  * the one in the plane before. */
 FLOE_HD uint32_t floe_context_nonzero(uint32_t own, uint32_t before, uint32_t after, uint32_t sides)

@@ -246,24 +246,16 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         const uint32_t at = entry & (8 * ROW_CODES - 1), size = entry / (8 * ROW_CODES);
         listed v = {at + ROW_CODES, 0, false};
         const int32_t above = codes()[at % ROW_CODES];
-        uint32_t before = (uint32_t)(above < 0 ? -above : above);
         if (!PLANES) {
-            v.context = floe_context_level(size, before);
+            v.context = floe_context_level(size, floe_context_magnitude(above));
             return v;
         }
-        int32_t in_plane = 0;
         const uint32_t t = w.t1 - 1 - at / ROW_CODES + rows;
-        if (t >= w.t1 && t < nrows) {
-            const record *of = plane ? plane : row_at(t);
-            in_plane = ((const code *)of)[at % ROW_CODES];
-            before += (uint32_t)(in_plane < 0 ? -in_plane : in_plane);
-        } else {
-            before *= 2;
-        }
-        const int32_t sign = (above > 0) - (above < 0) + (in_plane > 0) - (in_plane < 0);
-        v.flip = sign < 0;
-        v.context =
-            floe_context_level(size, (before + 1) / 2) + FLOE_CONTEXT_LEVELS * (uint32_t)(sign < 0 ? -sign : sign);
+        const bool there = t >= w.t1 && t < nrows;
+        int32_t in_plane = 0;
+        if (there)
+            in_plane = ((const code *)(plane ? plane : row_at(t)))[at % ROW_CODES];
+        v.context = floe_context_value_planes(size, above, in_plane, there, &v.flip);
         return v;
     }
 
