@@ -147,6 +147,7 @@ static void aim(decompression *d, floe_cuda *cuda, const void *src, uint64_t nby
     decode->records = early ? NULL : d->open.records;
     decode->nrecords = early ? NULL : d->open.nrecords;
     decode->layout = early ? NULL : d->open.header->shape;
+    decode->opened = NULL; /* that of another codec, where an attempt was made with it */
     if (d->codec->decode_aim)
         d->codec->decode_aim(decode);
 }
