@@ -272,7 +272,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes}, *d = &chunk;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    static_assert(FLOE_INTERP_HEADER_MOST <= FLOE_CODEC_HEAD_NBYTES, "behind that, the head is not looked at");
+    static_assert((int)FLOE_INTERP_HEADER_MOST <= FLOE_CODEC_HEAD_NBYTES, "behind that, the head is not looked at");
     floe_reader from = floe_reader_of(k->head, (size_t)d->nbytes);
     if (floe_interp_head_read(&d->chunk, k->call->rank, k->extent, d->narrow, &from, NULL) != FLOE_OK ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
