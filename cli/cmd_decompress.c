@@ -199,6 +199,16 @@ static int region_check(const decompress_job *job, const char *region)
     return 0;
 }
 
+/* Logarithms of magnitudes have been transformed, signs stand beside them. */
+static void note_signs(const decompress_job *job)
+{
+    const floe_info *info = &job->info;
+    const bool no_signs = info->codec == FLOE_CODEC_WAVELET && info->mode == FLOE_BOUND_PWREL && job->level > 0 &&
+                          job->level <= info->levels && !(info->value_min >= 0);
+    if (no_signs && !job->quiet && !job->json)
+        fprintf(stderr, "note: a level of codec wavelet with pwrel has magnitudes, without signs\n");
+}
+
 static int prepare(decompress_job *job)
 {
     const cli_args *args = job->args;
@@ -224,6 +234,7 @@ static int prepare(decompress_job *job)
     if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)
         return cli_fail_with(&err);
     job->sink = io_writer_sink(job->writer);
+    note_signs(job);
     return 0;
 }
 

@@ -57,6 +57,10 @@ show decompress t.floe -o z.f32 -f -q --level 2 --region :,:,5:9
 dd if=y.f32 bs=4 skip=2 count=1 of=x.f32 2>/dev/null
 head -c 4 z.f32 >y.f32
 same x.f32 y.f32
+# logarithms have no signs
+show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound pwrel=1e-2 --codec wavelet -q
+show_sh "floe decompress t.floe -o z.f32 -f --level 1 2>&1 | grep note"
+show decompress t.floe -o z.f32 -f -q --level 1
 show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 -q --codec lorenzo
 show decompress t.floe -o z.f32 -f -q --level 1
 # of a file a level reads its own bytes; the system counts what is read, by the shell and to start the program, too
