@@ -23,7 +23,8 @@ enum {
     LEAP_BITS = 5,
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
-    PACKETS = 3,
+    PACKETS = 3, /* levels of a packet that are tried first */
+    PACKETS_FAST = 1,
     BORDER_WORTH = 8, /* an axis that the box cuts is frozen for one of so many bits */
     ROUND = 12        /* trials, at most */
 };
@@ -235,14 +236,15 @@ static void settle(const tuner *t)
 static bool tune_begin(tuner *t)
 {
     const floe_codec_params *params = t->e->params;
+    const bool fast = params->preset == FLOE_PRESET_FAST;
     t->best = (floe_wavelet_trial){.all = true, .bits = UINT64_MAX};
     t->best.structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
     if (params->mean)
         t->best.structure.coarse = MEAN_COARSE;
     add(t, &t->best.structure, true);
-    for (uint32_t levels = 0; levels <= PACKETS && params->preset != FLOE_PRESET_FAST; levels++)
+    for (uint32_t levels = 0; levels <= (fast ? PACKETS_FAST : PACKETS); levels++)
         add_slowest(t, levels);
-    if (params->preset != FLOE_PRESET_FAST)
+    if (!fast)
         add_rough(t);
     try_round(t);
     keep_better(t);
