@@ -3,6 +3,7 @@
 #define LATTICE_CODEC FLOE_CODEC_INTERP
 enum { LATTICE_SHAPES = 160, LATTICE_LARGE = 4 };
 #include "codec/interp/interp_layout.h"
+#include "synth/synth.h"
 #include "tests/lattice_kit.h"
 
 enum { CELLS = 40 * 60 * 63 /* of a field that is damaged */ };
@@ -401,6 +402,23 @@ static void too_many_apart(void **unused)
     assert_true(kit_round_trip(&p, &chunk, 1, NULL) < sizeof data / 5);
 }
 
+/* Small boxes of such a field hold few bits, and show nothing: choosing by them takes more bytes than preset fast. */
+static void boxes_of_few_bits(void **unused)
+{
+    static const uint64_t extent[] = {20, 120, 150};
+    static float data[20 * 120 * 150];
+    uint64_t nbytes[2];
+    (void)unused;
+    assert_int_equal(synth_fill("turbulence", FLOE_F32, 3, extent, 0, 0, HOSTILE_COUNT(data), data), FLOE_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        const floe_preset preset = i ? FLOE_PRESET_BALANCED : FLOE_PRESET_FAST;
+        const floe_codec_params p = params_of(FLOE_F32, preset, (mode){FLOE_BOUND_ABS, 0.7}, false);
+        const floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent);
+        nbytes[i] = kit_round_trip(&p, &chunk, 3, NULL);
+    }
+    assert_true(nbytes[1] * 20 < nbytes[0] * 19);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),
@@ -419,6 +437,7 @@ int main(void)
                                        cmocka_unit_test(tight_bounds),
                                        cmocka_unit_test(rough_along_an_axis),
                                        cmocka_unit_test(too_many_apart),
+                                       cmocka_unit_test(boxes_of_few_bits),
                                        cmocka_unit_test(logarithms_of_known_range),
                                        cmocka_unit_test(room_for_anchors),
                                        cmocka_unit_test(many_channels)};

@@ -16,6 +16,7 @@ typedef struct floe_interp_encoder {
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     bool cautious; /* too many values were apart with the tuner's structure */
+    bool large;    /* the tuner's boxes held few bits: it takes a large one */
     floe_lattice_view values;
     const floe_codec_boxes
         *boxes; /* NULL: values are a field. Otherwise they are boxes of one, and the plan has their shape */
@@ -87,6 +88,8 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
 double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* The extent of the part of a field that one trial codes. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_LATTICE_RANK]);
+/* Makes it a large one from now on. Returns false where it is one already, or neither preset nor field want that. */
+bool floe_interp_trial_enlarge(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Takes the scratch of e->entropy and of the trials, which code such parts or e->boxes. */
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
 /* How many parts of this extent are tried. _tally counts their symbols, coded with structure s, on the threads of trial->sharers. */

@@ -13,20 +13,23 @@ enum {
     FEW_CELLS = 1 << 23,
     BOX_CELLS_ONE = 65536, /* of fields of so few cells that there is one box */
     ONE_CELLS = 1 << 18,
-    BOX_CELLS_BEST = 262144, /* for preset best, of fields of few cells and up to three axes */
-    BOX_SHARE = 64           /* values of the field for one of a box */
+    BOX_CELLS_LARGE = 262144, /* of fields of few cells and up to three axes */
+    BOX_SHARE = 64            /* values of the field for one of a box */
 };
 
-static bool is_evenly(const encoder *e)
+static bool is_large(const encoder *e)
 {
-    return e->params->preset == FLOE_PRESET_BEST && e->ncells < FEW_CELLS && e->chunk.plan.shape[0] == 1;
+    const floe_preset preset = e->params->preset;
+    const bool is =
+        preset == FLOE_PRESET_BEST || (preset == FLOE_PRESET_BALANCED && e->large && e->ncells >= ONE_CELLS);
+    return is && e->ncells < FEW_CELLS && e->chunk.plan.shape[0] == 1;
 }
 
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_LATTICE_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
-    const uint64_t most = is_evenly(e)             ? BOX_CELLS_BEST
+    const uint64_t most = is_large(e)              ? BOX_CELLS_LARGE
                           : e->ncells >= FEW_CELLS ? BOX_CELLS
                           : e->ncells >= ONE_CELLS ? BOX_CELLS_FEW
                                                    : BOX_CELLS_ONE;
@@ -68,7 +71,7 @@ floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_LATT
     memcpy(l.stride, e->values.stride, sizeof l.stride);
     l.fill = floe_codec_fill_bits(e->params);
     l.inverse = 1 / e->bound;
-    l.evenly = is_evenly(e);
+    l.evenly = is_large(e);
     if (l.evenly) { /* one large box */
         l.each = FLOE_LOOK_ONE;
         l.nprobes = FLOE_LOOK_ONE_PROBES;
@@ -91,6 +94,29 @@ void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_LATTICE_RANK],
     e->share = boxes.share;
 }
 
+bool floe_interp_trial_enlarge(encoder *e, encoder *trial)
+{
+    const bool before = is_large(e);
+    e->large = true;
+    if (before || !is_large(e))
+        return false;
+    floe_interp_trial_shape(e, trial->chunk.plan.shape);
+    trial->nsharers = 1; /* the first one has room for it */
+    trial->sharer_cpu.threads = e->cpu->threads;
+    return true;
+}
+
+/* The largest extent of a box that one encoder may be given. */
+static void first_shape(const encoder *e, const encoder *trial, uint64_t part[FLOE_LATTICE_RANK])
+{
+    encoder large = *e;
+    large.large = true;
+    if (e->boxes)
+        memcpy(part, trial->chunk.plan.shape, sizeof trial->chunk.plan.shape);
+    else
+        floe_interp_trial_shape(&large, part);
+}
+
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
 {
     const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e, trial->chunk.plan.shape);
@@ -102,10 +128,14 @@ void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
         trial->sharer_cpu.threads = 1;
     for (uint32_t i = 0; i < trial->nsharers; i++) {
         encoder sharer = *trial;
-        sharer.cpu = &trial->sharer_cpu;
+        if (i == 0) { /* of a large box, with all threads */
+            first_shape(e, trial, sharer.chunk.plan.shape);
+            sharer.nbits = floe_interp_bits_room(sharer.chunk.plan.shape);
+        }
         floe_interp_encoder_take(&sharer, arena);
         if (!trial->sharers)
             continue;
+        sharer.cpu = &trial->sharer_cpu;
         sharer.entropy = e->entropy;
         sharer.entropy.cpu = sharer.cpu;
         sharer.entropy.workers = floe_records_worker(&e->entropy, i);

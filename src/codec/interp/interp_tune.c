@@ -16,6 +16,7 @@ enum {
     TRUSTED_CELLS = 8,   /* levels with fewer cells along the longest axis of a box are mostly border */
     BORDER_CELLS = 2,    /* cells along an axis that are border */
     TRUSTED_CODES = 512, /* a level with fewer codes shows nothing */
+    FEW_BITS = 4096,     /* boxes that hold fewer show too little */
     USED_BITS = 4,       /* what each symbol that occurs in a context adds to the entropy of a small sample */
     /* A change of the structure must spare an n-th of the bits. */
     WORTH = 256,
@@ -478,15 +479,22 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
         tune_more(t, best, &bits);
 }
 
+static uint64_t begin_field(tuner *t, encoder *e, encoder *trial)
+{
+    begin(t, e, trial, floe_interp_trial_count(e, trial->chunk.plan.shape));
+    if (!e->tally || !floe_interp_trial_looks(e)) /* who tallies looks */
+        floe_interp_trial_place(e, trial->chunk.plan.shape, t->nboxes);
+    return tune_begin(t, &e->structure);
+}
+
 static void tune(encoder *e, encoder *trial)
 {
     tuner t;
-    begin(&t, e, trial, floe_interp_trial_count(e, trial->chunk.plan.shape));
-    if (!e->tally || !floe_interp_trial_looks(e)) /* who tallies looks */
-        floe_interp_trial_place(e, trial->chunk.plan.shape, t.nboxes);
-    const uint64_t bits = tune_begin(&t, &e->structure);
+    uint64_t bits = begin_field(&t, e, trial);
     if (t.nlevels == 0)
         return;
+    if (bits < (uint64_t)FEW_BITS << 12 && floe_interp_trial_enlarge(e, trial))
+        bits = begin_field(&t, e, trial);
     if (e->params->preset != FLOE_PRESET_FAST)
         tune_structure(&t, &e->structure, bits);
     try_structure(&t, &e->structure);

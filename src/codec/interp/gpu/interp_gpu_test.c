@@ -77,6 +77,8 @@ static const sample samples[] = {
     {FLOE_F64, GAP, 3, {70, 90, 100}, "rel=1e-6 preset=best"}, /* a gap that is longer than a block's anchors */
     {FLOE_F32, CONSTANT, 1, {1}, "abs=1 fill=7"},              /* raw, and shorter than any payload */
     {FLOE_F32, CORNER, 3, {50, 80, 90}, "rel=1e-3"},           /* so large that the tuner looks where the bits are */
+    {FLOE_F32, CORNER, 3, {50, 80, 90}, "rel=0.1"},            /* boxes hold few bits: the tuner takes a large one */
+    {FLOE_F64, CORNER, 3, {27, 100, 110}, "rel=0.1"},
     {FLOE_F64, CORNER, 2, {600, 501}, "pwrel=1e-2 preset=best"},
     {FLOE_F32, GAP, 4, {9, 40, 31, 30}, "abs=1e-2"},
     {FLOE_F32, SPECIAL, 1, {40000}, "rel=1e-3"}, /* long rows */

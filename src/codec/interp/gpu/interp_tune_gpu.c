@@ -165,9 +165,22 @@ static floe_status look(const trying *run)
     return FLOE_OK;
 }
 
+/* The tuner may enlarge its boxes. */
+static void set_part(trying *run)
+{
+    floe_interp_trials_job *job = &run->job;
+    const uint64_t *part = run->trial->chunk.plan.shape;
+    if (memcmp(job->part, part, sizeof job->part) == 0)
+        return;
+    memcpy(job->part, part, sizeof job->part);
+    job->values_nbytes = (floe_lattice_points(part) * run->e->size + 15) & ~(uint64_t)15;
+    job->by_bits = job->looks = floe_interp_trial_looks(run->e);
+}
+
 static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_context_tally *tallies)
 {
     trying *run = user;
+    set_part(run);
     run->job.nboxes = (uint32_t)nboxes;
     run->job.look = floe_interp_trial_look(run->e, run->job.part, nboxes);
     static_assert(sizeof run->job.at == sizeof run->e->box_at, "as many boxes");
@@ -188,19 +201,15 @@ static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, u
 static floe_status begin_trying(trying *run, const floe_interp_gpu_tuning *t, floe_interp_encoder *e,
                                 floe_interp_encoder *trial, floe_error *err)
 {
-    const uint64_t *part = trial->chunk.plan.shape;
     *run = (trying){.t = t, .e = e, .trial = trial, .err = err, .job = *t->trials};
     run->steps = malloc(MOST_STEPS * sizeof *run->steps);
     FLOE_CHECK(err, run->steps, FLOE_ERR_MEMORY, "out of memory");
     e->tally = tally;
     e->user = run;
     floe_interp_trials_job *job = &run->job;
-    memcpy(job->part, part, sizeof job->part);
     job->check = (floe_interp_dev_check){.values = e->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
     job->check.fill = floe_codec_fill_bits(t->params);
-    job->values_nbytes = (floe_lattice_points(part) * e->size + 15) & ~(uint64_t)15;
-    job->by_bits = job->looks = floe_interp_trial_looks(e);
     job->status = t->status;
     return FLOE_OK;
 }
