@@ -135,7 +135,7 @@ bool floe_interp_apart_find(encoder *e, uint64_t *napart)
         nliterals += set == FLOE_INTERP_LITERALS;
         e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
     }
-    return nliterals <= e->ncells / FLOE_INTERP_LITERAL_CELLS;
+    return nliterals <= floe_interp_literals_most(e->params, &e->chunk.plan, e->attempt);
 }
 
 void floe_interp_apart_write(encoder *e, floe_cursor *to)

@@ -5,6 +5,7 @@
 #include "codec/interp/interp_tuner.h"
 
 enum {
+    WIDE_CELLS = 1 << 20,   /* of fewer, the boxes are too small to show that no code is wide */
     MANY_CELLS = 1 << 24,   /* fields with more get smaller chunks with contexts of planes: a GPU has more of them */
     LANE_BITS = 1100,       /* the bits that a state should carry besides its own, so that a GPU has enough chunks */
     LANE_BITS_COARSE = 650, /* the same for coarse levels, which have few chunks */
@@ -46,12 +47,13 @@ static uint32_t checked_of(const floe_interp_tuner *t, uint32_t level, uint32_t 
 
 void floe_interp_tune_coding(floe_interp_tuner *t, floe_interp_structure *best)
 {
+    const bool wide = t->e->ncells < WIDE_CELLS || t->e->attempt != FLOE_INTERP_USUAL;
     uint64_t each = 0; /* bits of a record; not fewer than of a finer level */
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
         const uint64_t n = t->sums[of].nrecords;
         each = floe_max64(each, n ? (uint64_t)((double)(t->bits[of] / n) * t->e->share) : 0);
-        best->wide[l] = l > 1 || t->tally[of].large > 0;
+        best->wide[l] = l > 1 || wide || t->tally[of].large > 0;
         best->rows[l] = rows_of(t, best->planes, l, each);
         best->checked[l] = checked_of(t, l, best->rows[l], each);
     }

@@ -140,12 +140,12 @@ static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_c
     return FLOE_OK;
 }
 
-/* Codes the values, a second time where too many are apart; but not for a PSNR, whose bound comes of the errors of the first time. Returns
+/* Codes the values, and again where too many are literals; but not for a PSNR, whose bound comes of the errors of the first time. Returns
  * whether few enough are. */
 static bool code(encoder *e, encoder *trial, uint64_t *napart)
 {
-    for (int again = 0; again <= !e->params->mean; again++) {
-        e->cautious = again;
+    const floe_interp_attempt last = e->params->mean ? FLOE_INTERP_USUAL : FLOE_INTERP_CAUTIOUS;
+    for (e->attempt = FLOE_INTERP_USUAL; e->attempt <= last; e->attempt++) {
         floe_interp_choose(e, trial);
         floe_interp_lattices_code(e);
         if (floe_interp_apart_find(e, napart))

@@ -7,6 +7,10 @@
 #include "stage/interp/interp.h"
 #include "field/look.h"
 
+/* A chunk of which too many values are literals is coded again. What boxes have not shown, careful structures do: the tuner takes a large
+ * box, and no code is narrow. Cautious ones are as floe_interp_be_cautious says. */
+typedef enum floe_interp_attempt { FLOE_INTERP_USUAL, FLOE_INTERP_CAREFUL, FLOE_INTERP_CAUTIOUS } floe_interp_attempt;
+
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
@@ -15,8 +19,8 @@ typedef struct floe_interp_encoder {
     floe_interp_needs needs;
     floe_interp_chunk chunk;
     floe_interp_structure structure;
-    bool cautious; /* too many values were apart with the tuner's structure */
-    bool large;    /* the tuner's boxes held few bits: it takes a large one */
+    floe_interp_attempt attempt;
+    bool large; /* the tuner's boxes held few bits, or this is not the first attempt: it takes a large one */
     floe_lattice_view values;
     const floe_codec_boxes
         *boxes; /* NULL: values are a field. Otherwise they are boxes of one, and the plan has their shape */
@@ -74,6 +78,9 @@ uint32_t floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params 
                               uint32_t *npalette);
 /* Finds the palette and the sets. Returns false where there are too many literals for the codec to pay. */
 bool floe_interp_apart_find(floe_interp_encoder *e, uint64_t *napart);
+/* How many literals this attempt may leave. */
+uint64_t floe_interp_literals_most(const floe_codec_params *params, const floe_interp_plan *plan,
+                                   floe_interp_attempt attempt);
 /* Writes all sets of values apart, and the literals. */
 void floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to);
 /* Makes a FLAT chunk: one pattern, that of the first value, and sets of others. */
@@ -88,7 +95,7 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
 double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* The extent of the part of a field that one trial codes. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_LATTICE_RANK]);
-/* Makes it a large one from now on. Returns false where it is one already, or neither preset nor field want that. */
+/* Makes it a large one from now on. Returns false where it was as large, or preset or field do not allow that. */
 bool floe_interp_trial_enlarge(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Takes the scratch of e->entropy and of the trials, which code such parts or e->boxes. */
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);

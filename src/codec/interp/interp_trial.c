@@ -2,37 +2,27 @@
 /* Trials of the tuner on a CPU: boxes of the field, coded with a structure, and what they count by level. */
 #include <string.h>
 
-#include "codec/interp/interp_encoder.h"
+#include "codec/interp/interp_tuner.h"
 
 typedef floe_interp_encoder encoder;
 
 enum {
     BOXES = 16, /* at most */
     BOX_CELLS = 32768,
-    BOX_CELLS_FEW = 16384, /* of fields of fewer cells, so that there are several boxes */
-    FEW_CELLS = 1 << 23,
-    BOX_CELLS_ONE = 65536, /* of fields of so few cells that there is one box */
-    ONE_CELLS = 1 << 18,
-    BOX_CELLS_LARGE = 262144, /* of fields of few cells and up to three axes */
-    BOX_SHARE = 64            /* values of the field for one of a box */
+    FEW_CELLS = 1 << 23, /* fields of fewer cells have small boxes, so that there may be several, or one large box */
+    BOX_CELLS_FEW = 16384,
+    BOX_CELLS_LARGE = 262144,
+    BOX_SHARE = 64,     /* values of the field for one of a box */
+    SPARED_CELLS = 128, /* a chunk with a literal for so many values is coded again, if that may spare them */
 };
 
-static bool is_large(const encoder *e)
-{
-    const floe_preset preset = e->params->preset;
-    const bool is =
-        preset == FLOE_PRESET_BEST || (preset == FLOE_PRESET_BALANCED && e->large && e->ncells >= ONE_CELLS);
-    return is && e->ncells < FEW_CELLS && e->chunk.plan.shape[0] == 1;
-}
+static bool is_large(const encoder *e) { return e->ncells < FEW_CELLS && (floe_interp_is_best(e) || e->large); }
 
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_LATTICE_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
-    const uint64_t most = is_large(e)              ? BOX_CELLS_LARGE
-                          : e->ncells >= FEW_CELLS ? BOX_CELLS
-                          : e->ncells >= ONE_CELLS ? BOX_CELLS_FEW
-                                                   : BOX_CELLS_ONE;
+    const uint64_t most = is_large(e) ? BOX_CELLS_LARGE : e->ncells >= FEW_CELLS ? BOX_CELLS : BOX_CELLS_FEW;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
@@ -51,12 +41,28 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_LATTICE_RANK])
 uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_LATTICE_RANK])
 {
     const uint64_t cells = floe_lattice_points(part);
-    return e->ncells < ONE_CELLS ? 1 : floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, BOXES), 1);
+    return floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, BOXES), 1);
+}
+
+uint64_t floe_interp_literals_most(const floe_codec_params *params, const floe_interp_plan *plan,
+                                   floe_interp_attempt attempt)
+{
+    const uint64_t ncells = floe_lattice_points(plan->shape);
+    bool other = params->preset != FLOE_PRESET_BEST && ncells > BOX_CELLS_FEW && ncells < FEW_CELLS;
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        other = other || plan->steps[i].spec.width == 1;
+    other = other && params->mode != FLOE_BOUND_LOSSLESS && !params->mean && attempt == FLOE_INTERP_USUAL;
+    return ncells / (other ? SPARED_CELLS : FLOE_INTERP_LITERAL_CELLS);
 }
 
 /* ---- where boxes lie ------------------------------------------------------------------------------------------------------ */
 
-bool floe_interp_trial_looks(const encoder *e) { return !e->boxes && e->ncells >= ONE_CELLS; }
+bool floe_interp_trial_looks(const encoder *e)
+{
+    uint64_t part[FLOE_LATTICE_RANK];
+    floe_interp_trial_shape(e, part);
+    return !e->boxes && floe_lattice_points(part) < e->ncells;
+}
 
 floe_look floe_interp_trial_look(const encoder *e, const uint64_t part[FLOE_LATTICE_RANK], uint64_t nboxes)
 {
@@ -96,11 +102,11 @@ void floe_interp_trial_place(encoder *e, const uint64_t part[FLOE_LATTICE_RANK],
 
 bool floe_interp_trial_enlarge(encoder *e, encoder *trial)
 {
-    const bool before = is_large(e);
+    uint64_t *part = trial->chunk.plan.shape, before = floe_lattice_points(part);
     e->large = true;
-    if (before || !is_large(e))
+    floe_interp_trial_shape(e, part);
+    if (floe_lattice_points(part) == before)
         return false;
-    floe_interp_trial_shape(e, trial->chunk.plan.shape);
     trial->nsharers = 1; /* the first one has room for it */
     trial->sharer_cpu.threads = e->cpu->threads;
     return true;

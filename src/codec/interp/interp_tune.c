@@ -16,7 +16,7 @@ enum {
     TRUSTED_CELLS = 8,   /* levels with fewer cells along the longest axis of a box are mostly border */
     BORDER_CELLS = 2,    /* cells along an axis that are border */
     TRUSTED_CODES = 512, /* a level with fewer codes shows nothing */
-    FEW_BITS = 4096,     /* boxes that hold fewer show too little */
+    FEW_BITS = 8192,     /* boxes that hold fewer show too little */
     USED_BITS = 4,       /* what each symbol that occurs in a context adds to the entropy of a small sample */
     /* A change of the structure must spare an n-th of the bits. */
     WORTH = 256,
@@ -489,13 +489,16 @@ static uint64_t begin_field(tuner *t, encoder *e, encoder *trial)
 
 static void tune(encoder *e, encoder *trial)
 {
+    const bool fast = e->params->preset == FLOE_PRESET_FAST;
     tuner t;
+    if (e->attempt != FLOE_INTERP_USUAL)
+        floe_interp_trial_enlarge(e, trial);
     uint64_t bits = begin_field(&t, e, trial);
     if (t.nlevels == 0)
         return;
-    if (bits < (uint64_t)FEW_BITS << 12 && floe_interp_trial_enlarge(e, trial))
+    if (!fast && bits < (uint64_t)FEW_BITS << 12 && floe_interp_trial_enlarge(e, trial))
         bits = begin_field(&t, e, trial);
-    if (e->params->preset != FLOE_PRESET_FAST)
+    if (!fast)
         tune_structure(&t, &e->structure, bits);
     try_structure(&t, &e->structure);
     floe_interp_tune_coding(&t, &e->structure);
@@ -508,7 +511,7 @@ void floe_interp_choose(encoder *e, encoder *trial)
     floe_interp_domain_set(e);
     e->bound = floe_codec_tuner_bound(e->params);
     tune(e, trial);
-    if (e->cautious)
+    if (e->attempt == FLOE_INTERP_CAUTIOUS)
         floe_interp_be_cautious(&e->structure);
     e->bound = floe_codec_domain_bound(e->params);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);

@@ -20,7 +20,7 @@ typedef struct encoding {
     const floe_codec_encode *call;
     const floe_codec_params *params;
     floe_codec_known *known; /* may not be there yet; params is of it */
-    bool cautious;           /* the second time: floe_interp_encoder */
+    floe_interp_attempt attempt;
     void *stream;
     floe_error *err;
     floe_cuda cuda; /* its stream is this one */
@@ -86,7 +86,7 @@ static floe_status choose_plan(encoding *e)
     e->check.tolerance = floe_codec_tolerance(e->params);
     e->check.fill = floe_codec_fill_bits(e->params);
     const floe_interp_gpu_tuning tuning = {&known,       &e->c->trials, e->call->status,
-                                           e->cuda.side, e->cautious,   &e->thinning};
+                                           e->cuda.side, e->attempt,    &e->thinning};
     return floe_interp_gpu_choose(&tuning, &e->check.values, e->check.shape, &e->chunk, e->err);
 }
 
@@ -287,6 +287,11 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
 }
 
 /* make_sets of few values, which the host has: no kernel looks for them. */
+static bool has_too_many(const encoding *e, uint64_t nliterals)
+{
+    return nliterals > floe_interp_literals_most(e->params, &e->chunk.plan, e->attempt);
+}
+
 static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found)
 {
     uint64_t order[FLOE_INTERP_DEV_FEW];
@@ -304,7 +309,7 @@ static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found
             memcpy(values + list[set][0] * e->size, &v->pattern, e->size); /* little-endian wherever there is a GPU */
         list[set][++list[set][0]] = (uint32_t)v->position;
     }
-    e->pack.record.raw = list[FLOE_INTERP_LITERALS][0] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
+    e->pack.record.raw = has_too_many(e, list[FLOE_INTERP_LITERALS][0]);
     if (e->pack.record.raw)
         return FLOE_OK;
     for (uint32_t s = 0; s < FLOE_INTERP_SETS; s++)
@@ -327,7 +332,7 @@ static floe_status make_sets(encoding *e)
         job.npalette = npalette;
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_COUNTS, counts, FLOE_INTERP_SETS));
     }
-    e->pack.record.raw = counts[FLOE_INTERP_LITERALS] > e->ncells / FLOE_INTERP_LITERAL_CELLS;
+    e->pack.record.raw = has_too_many(e, counts[FLOE_INTERP_LITERALS]);
     for (uint32_t s = 0; s < FLOE_INTERP_SETS && !e->pack.record.raw; s++) {
         job = bits_job(e);
         job.npalette = npalette;
@@ -480,12 +485,12 @@ static encoding encoding_of(const floe_codec_encode *call, floe_codec_known *kno
     return (encoding){.c = c, .call = call, .params = &known->params, .known = known, .stream = stream, .err = err};
 }
 
-/* again: too many values are apart, so the chunk is to be coded once more, cautiously. */
-static floe_status try_chunk(const floe_codec_coding *c, bool *again)
+/* again: too many values are literals, so the chunk is to be coded once more. */
+static floe_status try_chunk(const floe_codec_coding *c, floe_interp_attempt attempt, bool *again)
 {
     const floe_codec_params *found = c->call->params;
     encoding e = encoding_of(c->call, c->known, c->stream, c->err);
-    e.cautious = *again;
+    e.attempt = attempt;
     *again = false;
     e.check.has_fill = &found->has_fill;
     e.check.fill_at = &found->fill_bits;
@@ -497,7 +502,7 @@ static floe_status try_chunk(const floe_codec_coding *c, bool *again)
         FLOE_TRY(make_flat(&e));
     } else {
         FLOE_TRY(code_values(&e));
-        *again = e.pack.record.raw && !e.cautious && !e.params->mean;
+        *again = e.pack.record.raw && attempt != FLOE_INTERP_CAUTIOUS && !e.params->mean;
     }
     if (*again)
         return FLOE_OK;
@@ -508,9 +513,10 @@ static floe_status try_chunk(const floe_codec_coding *c, bool *again)
 
 static floe_status encode_chunk(const floe_codec_coding *c)
 {
-    bool again = false;
-    FLOE_TRY(try_chunk(c, &again));
-    return again ? try_chunk(c, &again) : FLOE_OK;
+    bool again = true;
+    for (floe_interp_attempt attempt = FLOE_INTERP_USUAL; again; attempt++)
+        FLOE_TRY(try_chunk(c, attempt, &again));
+    return FLOE_OK;
 }
 
 floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)

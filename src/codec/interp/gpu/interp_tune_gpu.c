@@ -227,7 +227,7 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const floe_l
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_LATTICE_RANK, part, 0);
     e.values = *values;
     e.chunk.turns = chunk->turns;
-    e.cautious = t->cautious;
+    e.attempt = t->attempt;
     FLOE_TRY(begin_trying(&run, t, &e, &trial, err));
     floe_interp_choose(&e, &trial);
     free(run.steps);

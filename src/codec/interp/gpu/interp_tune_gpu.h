@@ -22,7 +22,7 @@ typedef struct floe_interp_gpu_tuning {
     const floe_interp_trials_job *trials; /* memory for them */
     uint32_t *status;
     void *stream;
-    bool cautious;                      /* floe_interp_encoder */
+    floe_interp_attempt attempt;
     floe_interp_gpu_thinning *thinning; /* NULL, or what may be done beside the first trials */
 } floe_interp_gpu_tuning;
 
