@@ -76,11 +76,16 @@ typedef struct floe_interp_dev_trial_step {
     uint64_t unit[FLOE_LATTICE_RANK], records_at; /* records_at: in what a block has, a multiple of 16 */
 } floe_interp_dev_trial_step;
 
-/* bits: of each place that is looked at; tallies: of each level of each structure. */
+/* bits: of each place that is looked at, the last of them last; tallies: of each level of each structure. */
 typedef struct floe_interp_trials_found {
     uint64_t bits[FLOE_LOOK_PLACES];
     floe_context_tally tallies[FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_DEV_LEVELS];
 } floe_interp_trials_found;
+
+FLOE_HD uint64_t *floe_interp_look_bits(floe_interp_trials_found *found, const floe_look *look)
+{
+    return found->bits + FLOE_LOOK_PLACES - floe_look_nplaces(look);
+}
 
 typedef struct floe_interp_trials_job {
     floe_interp_dev_check check;       /* values; how they come in */

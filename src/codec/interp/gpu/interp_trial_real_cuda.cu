@@ -113,7 +113,7 @@ FLOE_DEV int64_t box_at(const floe_interp_trials_job &job, uint32_t box)
     if (!job.by_bits)
         return job.at[box];
     for (uint32_t i = threadIdx.x; i < floe_look_nplaces(&job.look); i += blockDim.x)
-        bits[i] = job.found->bits[i];
+        bits[i] = floe_interp_look_bits(job.found, &job.look)[i];
     __syncthreads();
     if (threadIdx.x == 0)
         place = floe_look_choose(&job.look, bits).place[box];

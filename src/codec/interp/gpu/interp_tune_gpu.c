@@ -146,13 +146,14 @@ static floe_status run_trials(trying *run, floe_context_tally *tallies)
     FLOE_CUDA(run->err, FLOE_BY_REAL(run->e->narrow, floe_interp_trials)(job, stream));
     if (run->t->thinning)
         FLOE_TRY(floe_interp_gpu_thin_early(run->t->thinning, run->e->chunk.plan.shape, run->err));
-    const size_t tallies_at = offsetof(floe_interp_trials_found, tallies), from = job->looks ? 0 : tallies_at;
+    const size_t tallies_at = offsetof(floe_interp_trials_found, tallies),
+                 from = tallies_at - (job->looks ? floe_look_nplaces(&job->look) * sizeof *found.bits : 0);
     FLOE_TRY(floe_codec_fetch((uint8_t *)&found + from, (const uint8_t *)job->found + from,
                               tallies_at - from + n * sizeof *tallies, stream, run->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         memcpy(tallies + i * FLOE_INTERP_LEVELS, found.tallies + i * job->nlevels, job->nlevels * sizeof *tallies);
     if (job->looks) {
-        run->e->share = floe_look_choose(&job->look, found.bits).share;
+        run->e->share = floe_look_choose(&job->look, floe_interp_look_bits(&found, &job->look)).share;
         job->looks = false;
     }
     return FLOE_OK;
@@ -161,7 +162,8 @@ static floe_status run_trials(trying *run, floe_context_tally *tallies)
 static floe_status look(const trying *run)
 {
     const floe_interp_trials_job *job = &run->job;
-    FLOE_CUDA(run->err, floe_look_cuda(&job->look, job->status, job->found->bits, run->t->stream));
+    FLOE_CUDA(run->err,
+              floe_look_cuda(&job->look, job->status, floe_interp_look_bits(job->found, &job->look), run->t->stream));
     return FLOE_OK;
 }
 
