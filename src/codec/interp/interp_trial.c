@@ -13,6 +13,7 @@ enum {
     BOX_CELLS_FEW = 16384,
     BOX_CELLS_LARGE = 262144,
     BOX_SHARE = 64,     /* values of the field for one of a box */
+    BORDER_CELLS = 2,   /* cells along an axis of a box that are border */
     SPARED_CELLS = 128, /* a chunk with a literal for so many values is coded again, if that may spare them */
 };
 
@@ -204,6 +205,34 @@ void floe_interp_trial_tally(const encoder *e, encoder *trial, uint64_t nboxes, 
             counts[k] += trial->sharers[i].counts[k];
     for (uint64_t l = 0; l < nlevels; l++)
         tallies[l] = floe_context_tally_of(&p->steps[0].spec, counts + l * FLOE_CONTEXT_COUNTS);
+}
+
+/* ---- levels of the boxes ------------------------------------------------------------------------------------------------ */
+
+/* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
+static double inner_share(const floe_lattice_step *s)
+{
+    uint64_t cells = UINT64_MAX;
+    for (uint32_t k = 0; k < s->naxes; k++)
+        cells = floe_min64(cells, s->fine[s->axis[k]] / 2);
+    return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
+}
+
+void floe_interp_trial_sums(floe_interp_tuner *t)
+{
+    const floe_interp_plan *p = &t->trial->chunk.plan;
+    t->nlevels = 0;
+    memset(t->sums, 0, sizeof t->sums);
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const floe_lattice_step *s = &p->steps[i].step;
+        const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_lattice_codes(s);
+        floe_interp_level_sums *sums = &t->sums[p->steps[i].level];
+        sums->nrecords += t->nboxes * size[0] * size[1] * size[2];
+        sums->ncodes += ncodes;
+        sums->inner += inner_share(s) * (double)ncodes;
+        sums->naxes = s->naxes > sums->naxes ? s->naxes : sums->naxes;
+        t->nlevels = p->steps[i].level + 1;
+    }
 }
 
 /* ---- boxes of a field that AUTO looks at ------------------------------------------------------------------------------------- */

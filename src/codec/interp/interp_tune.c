@@ -14,7 +14,6 @@ typedef floe_interp_tuner tuner;
 
 enum {
     TRUSTED_CELLS = 8,   /* levels with fewer cells along the longest axis of a box are mostly border */
-    BORDER_CELLS = 2,    /* cells along an axis that are border */
     TRUSTED_CODES = 512, /* a level with fewer codes shows nothing */
     FEW_BITS = 8192,     /* boxes that hold fewer show too little */
     USED_BITS = 4,       /* what each symbol that occurs in a context adds to the entropy of a small sample */
@@ -33,32 +32,6 @@ enum {
     ANCHORS_WORTH = 32, /* an n-th of the bits that more anchors may add: boxes have fewer levels that spoil others */
     TABLES_NBYTES = 64, /* tables of a step, about; a coarse step shares them, and counts an eighth */
 };
-
-/* The share of a step's codes that is not of the boxes' borders, by its shortest axis. */
-static double inner_share(const floe_lattice_step *s)
-{
-    uint64_t cells = UINT64_MAX;
-    for (uint32_t k = 0; k < s->naxes; k++)
-        cells = floe_min64(cells, s->fine[s->axis[k]] / 2);
-    return cells > BORDER_CELLS ? 1 - BORDER_CELLS / (double)cells : 0;
-}
-
-static void add_levels(tuner *t)
-{
-    const floe_interp_plan *p = &t->trial->chunk.plan;
-    t->nlevels = 0;
-    memset(t->sums, 0, sizeof t->sums);
-    for (uint32_t i = 0; i < p->nsteps; i++) {
-        const floe_lattice_step *s = &p->steps[i].step;
-        const uint64_t *size = p->steps[i].grid.size, ncodes = t->nboxes * floe_lattice_codes(s);
-        floe_interp_level_sums *sums = &t->sums[p->steps[i].level];
-        sums->nrecords += t->nboxes * size[0] * size[1] * size[2];
-        sums->ncodes += ncodes;
-        sums->inner += inner_share(s) * (double)ncodes;
-        sums->naxes = s->naxes > sums->naxes ? s->naxes : sums->naxes;
-        t->nlevels = p->steps[i].level + 1;
-    }
-}
 
 static bool is_same(const floe_interp_structure *a, const floe_interp_structure *b)
 {
@@ -137,7 +110,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
 {
     uint64_t sum = 0;
     floe_interp_trial_plan(t->e, s, t->trial);
-    add_levels(t);
+    floe_interp_trial_sums(t);
     const floe_interp_plan *p = &t->trial->chunk.plan;
     if (p->nsteps == 0)
         return 0;

@@ -33,6 +33,9 @@ typedef struct floe_interp_tuner {
 
 static inline bool floe_interp_is_best(const floe_interp_encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
+/* Sums by level, by the plan of the trial. */
+void floe_interp_trial_sums(floe_interp_tuner *tuner);
+
 /* Code widths, and rows of an entropy chunk, by the bits of each level in the last trial. */
 void floe_interp_tune_coding(floe_interp_tuner *tuner, floe_interp_structure *best);
 
