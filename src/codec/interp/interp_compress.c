@@ -144,14 +144,15 @@ static floe_status begin(encoder *e, encoder *trial, floe_cpu *cpu, const floe_c
  * whether few enough are. */
 static bool code(encoder *e, encoder *trial, uint64_t *napart)
 {
-    const floe_interp_attempt last = e->params->mean ? FLOE_INTERP_USUAL : FLOE_INTERP_CAUTIOUS;
-    for (e->attempt = FLOE_INTERP_USUAL; e->attempt <= last; e->attempt++) {
+    for (;;) {
         floe_interp_choose(e, trial);
         floe_interp_lattices_code(e);
         if (floe_interp_apart_find(e, napart))
             return true;
+        if (e->attempt == FLOE_INTERP_CAUTIOUS || e->params->mean)
+            return false;
+        e->attempt = floe_interp_attempt_after(e->params, &e->chunk.plan, e->attempt);
     }
-    return false;
 }
 
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)

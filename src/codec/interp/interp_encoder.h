@@ -81,6 +81,9 @@ bool floe_interp_apart_find(floe_interp_encoder *e, uint64_t *napart);
 /* How many literals this attempt may leave. */
 uint64_t floe_interp_literals_most(const floe_codec_params *params, const floe_interp_plan *plan,
                                    floe_interp_attempt attempt);
+/* The next attempt, after one that is not the cautious one. */
+floe_interp_attempt floe_interp_attempt_after(const floe_codec_params *params, const floe_interp_plan *plan,
+                                              floe_interp_attempt attempt);
 /* Writes all sets of values apart, and the literals. */
 void floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to);
 /* Makes a FLAT chunk: one pattern, that of the first value, and sets of others. */

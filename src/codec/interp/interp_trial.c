@@ -12,9 +12,9 @@ enum {
     FEW_CELLS = 1 << 23, /* fields of fewer cells have small boxes, so that there may be several, or one large box */
     BOX_CELLS_FEW = 16384,
     BOX_CELLS_LARGE = 262144,
-    BOX_SHARE = 64,     /* values of the field for one of a box */
-    BORDER_CELLS = 2,   /* cells along an axis of a box that are border */
-    SPARED_CELLS = 128, /* a chunk with a literal for so many values is coded again, if that may spare them */
+    BOX_SHARE = 64,    /* values of the field for one of a box */
+    BORDER_CELLS = 2,  /* cells along an axis of a box that are border */
+    SPARED_CELLS = 128 /* a chunk with a literal for so many values is coded again, if that may spare them */
 };
 
 static bool is_large(const encoder *e) { return e->ncells < FEW_CELLS && (floe_interp_is_best(e) || e->large); }
@@ -45,15 +45,30 @@ uint64_t floe_interp_trial_count(const encoder *e, const uint64_t part[FLOE_LATT
     return floe_max64(floe_min64(e->ncells / BOX_SHARE / cells, BOXES), 1);
 }
 
+/* If a careful attempt would not be like this usual one: the box can be larger, or codes wider. */
+static bool may_be_careful(const floe_codec_params *params, const floe_interp_plan *plan)
+{
+    const uint64_t ncells = floe_lattice_points(plan->shape);
+    bool narrow = false;
+    if (ncells < FEW_CELLS)
+        return params->preset != FLOE_PRESET_BEST && ncells > BOX_CELLS_FEW;
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        narrow = narrow || plan->steps[i].spec.width == 1;
+    return narrow;
+}
+
 uint64_t floe_interp_literals_most(const floe_codec_params *params, const floe_interp_plan *plan,
                                    floe_interp_attempt attempt)
 {
-    const uint64_t ncells = floe_lattice_points(plan->shape);
-    bool other = params->preset != FLOE_PRESET_BEST && ncells > BOX_CELLS_FEW && ncells < FEW_CELLS;
-    for (uint32_t i = 0; i < plan->nsteps; i++)
-        other = other || plan->steps[i].spec.width == 1;
-    other = other && params->mode != FLOE_BOUND_LOSSLESS && !params->mean && attempt == FLOE_INTERP_USUAL;
-    return ncells / (other ? SPARED_CELLS : FLOE_INTERP_LITERAL_CELLS);
+    const bool once = params->mode == FLOE_BOUND_LOSSLESS || params->mean;
+    const bool few = !once && attempt == FLOE_INTERP_USUAL && may_be_careful(params, plan);
+    return floe_lattice_points(plan->shape) / (few ? SPARED_CELLS : FLOE_INTERP_LITERAL_CELLS);
+}
+
+floe_interp_attempt floe_interp_attempt_after(const floe_codec_params *params, const floe_interp_plan *plan,
+                                              floe_interp_attempt attempt)
+{
+    return attempt == FLOE_INTERP_USUAL && may_be_careful(params, plan) ? FLOE_INTERP_CAREFUL : FLOE_INTERP_CAUTIOUS;
 }
 
 /* ---- where boxes lie ------------------------------------------------------------------------------------------------------ */

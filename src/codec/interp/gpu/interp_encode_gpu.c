@@ -486,11 +486,11 @@ static encoding encoding_of(const floe_codec_encode *call, floe_codec_known *kno
 }
 
 /* again: too many values are literals, so the chunk is to be coded once more. */
-static floe_status try_chunk(const floe_codec_coding *c, floe_interp_attempt attempt, bool *again)
+static floe_status try_chunk(const floe_codec_coding *c, floe_interp_attempt *attempt, bool *again)
 {
     const floe_codec_params *found = c->call->params;
     encoding e = encoding_of(c->call, c->known, c->stream, c->err);
-    e.attempt = attempt;
+    e.attempt = *attempt;
     *again = false;
     e.check.has_fill = &found->has_fill;
     e.check.fill_at = &found->fill_bits;
@@ -502,7 +502,8 @@ static floe_status try_chunk(const floe_codec_coding *c, floe_interp_attempt att
         FLOE_TRY(make_flat(&e));
     } else {
         FLOE_TRY(code_values(&e));
-        *again = e.pack.record.raw && attempt != FLOE_INTERP_CAUTIOUS && !e.params->mean;
+        *again = e.pack.record.raw && *attempt != FLOE_INTERP_CAUTIOUS && !e.params->mean;
+        *attempt = floe_interp_attempt_after(e.params, &e.chunk.plan, *attempt);
     }
     if (*again)
         return FLOE_OK;
@@ -513,9 +514,10 @@ static floe_status try_chunk(const floe_codec_coding *c, floe_interp_attempt att
 
 static floe_status encode_chunk(const floe_codec_coding *c)
 {
+    floe_interp_attempt attempt = FLOE_INTERP_USUAL;
     bool again = true;
-    for (floe_interp_attempt attempt = FLOE_INTERP_USUAL; again; attempt++)
-        FLOE_TRY(try_chunk(c, attempt, &again));
+    while (again)
+        FLOE_TRY(try_chunk(c, &attempt, &again));
     return FLOE_OK;
 }
 

@@ -27,6 +27,7 @@ typedef enum look {
     CORNER,
     CHANNELS,
     BLOCK,
+    PRODUCT,
     LOOKS
 } look;
 
@@ -79,6 +80,7 @@ static const sample samples[] = {
     {FLOE_F32, CORNER, 3, {50, 80, 90}, "rel=1e-3"},           /* so large that the tuner looks where the bits are */
     {FLOE_F32, CORNER, 3, {50, 80, 90}, "rel=0.1"},            /* boxes hold few bits: the tuner takes a large one */
     {FLOE_F64, CORNER, 3, {27, 100, 110}, "rel=0.1"},
+    {FLOE_F32, PRODUCT, 3, {50, 64, 70}, "abs=1e-6"}, /* a small box does not show that codes do not fit: coded again */
     {FLOE_F64, CORNER, 2, {600, 501}, "pwrel=1e-2 preset=best"},
     {FLOE_F32, GAP, 4, {9, 40, 31, 30}, "abs=1e-2"},
     {FLOE_F32, SPECIAL, 1, {40000}, "rel=1e-3"}, /* long rows */
@@ -108,10 +110,12 @@ static uint64_t nelems_of(const sample *s)
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
 {
-    double v = 0;
+    double v = 0, product = 1;
     uint64_t left = i;
-    for (uint32_t a = s->rank; a-- > 0; left /= s->shape[a])
+    for (uint32_t a = s->rank; a-- > 0; left /= s->shape[a]) {
         v += sin((double)(left % s->shape[a]) * 0.3 / (a + 1) + a) * (3.0 - a);
+        product *= sin((double)(left % s->shape[a]) * (0.05 + 0.02 * a) + 1);
+    }
     const uint64_t dice = hostile_below(state, 100);
     switch (s->look) {
     case ROUGH: return v + hostile_uniform(state);
@@ -136,6 +140,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
         const bool apart = 5 * z < 2 * n && 5 * y < 2 * n;
         return apart ? 1e30 : 1000 * sin((double)z * 0.11) * cos((double)y * 0.07 + 1) * sin((double)x * 0.13 + 0.3);
     }
+    case PRODUCT: return product;
     case WIDE: return dice < 50 ? 1e30 * v : v;
     default: return v;
     }
